@@ -336,7 +336,6 @@ struct HeadOffered {
   bool sticky;
   std::uint64_t generation;
   std::uint32_t equals;
-  bool strict;                        ///< It holds up the queue, whatever becomes of it.
   bool alone;                         ///< Nothing else is pending in the queue.
   bool one_of_family;                 ///< An Option of a queue in which families are tried as one (CA-142).
   std::vector<HeadOffered> siblings;  ///< Of such an Option: those that follow it, the best first.

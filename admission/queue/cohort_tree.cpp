@@ -40,7 +40,7 @@ void CohortTree::receive(Message& message, const Context& c, Outbox& out) {
     }
   } else if (auto* next = std::get_if<msg::NextOffered>(&message.payload)) {
     offers_.at(next->queue).head->head.next = std::move(next->next);
-    if (--answers_missing_ == 0 && goes_on(run_round(c, c.claims, c.trace), c, out) && !count_in_parts(c, out)) decide_counted(c, out);
+    if (--answers_missing_ == 0 && goes_on(c, out) && !count_in_parts(c, out)) decide_counted(c, out);
   } else if (std::holds_alternative<msg::LeavesCounted>(message.payload)) {
     if (--answers_missing_ == 0) {
       take_counts();
@@ -234,7 +234,7 @@ bool returns_to_heap(const Outcome& o, const msg::HeadOffered& head) {
   if (!head.gate_open) return false;
   if (o.scan.unfinished()) return true;
   // What a sibling gets changes how an Option fares: it is tried once more.
-  if (head.strict || o.sibling_served) return o.requeue_reason != RequeueReason::namespace_mismatch;
+  if (head.head.strict || o.sibling_served) return o.requeue_reason != RequeueReason::namespace_mismatch;
   switch (o.requeue_reason) {
     case RequeueReason::failed_after_nomination:
     case RequeueReason::pending_preemption:
@@ -427,22 +427,25 @@ void CohortTree::decide(const Context& c, Outbox& out) {
 }
 
 void CohortTree::decide_counted(const Context& c, Outbox& out) {
-  const bool looks_ahead = c.claims != nullptr && c.catalog->settings.claim_duration.micros > 0;
-  std::vector<Outcome> outcomes;
   do {
-    outcomes = run_round(c, nullptr, looks_ahead ? nullptr : c.trace);
-    if (looks_ahead && may_be_undone(*tree_, outcomes)) {
-      if (ask_for_next(outcomes, out)) return;
-      outcomes = run_round(c, c.claims, c.trace);
-    } else if (looks_ahead && c.trace != nullptr) {
-      outcomes = run_round(c, nullptr, c.trace);
-    }
-  } while (goes_on(outcomes, c, out) && !count_in_parts(c, out));
+    const auto context = context_of_round(c);
+    // Who follows is told of the cycle that counts.
+    if (context.claims == nullptr && context.trace != nullptr) context.trace->round_begins(root_);
+    CycleContext first = context;
+    if (context.claims != nullptr) first.trace = nullptr;
+    tried_ = admission::run_cycle(*tree_, heads_of_round(), first);
+    if (context.claims != nullptr && may_be_undone(*tree_, tried_) && ask_for_next(out)) return;
+  } while (goes_on(c, out) && !count_in_parts(c, out));
 }
 
 /// True: there is another round, of other heads. Else the cycle is over, or somebody has been asked.
-bool CohortTree::goes_on(const std::vector<Outcome>& outcomes, const Context& c, Outbox& out) {
-  const bool another = end_round(outcomes, c);
+bool CohortTree::goes_on(const Context& c, Outbox& out) {
+  const auto context = context_of_round(c);
+  if (context.claims != nullptr && (context.trace != nullptr || may_be_undone(*tree_, tried_))) {
+    if (context.trace != nullptr) context.trace->round_begins(root_);
+    tried_ = look_ahead(*tree_, heads_of_round(), std::move(tried_), context);
+  }
+  const bool another = end_round(std::exchange(tried_, {}), c);
   if (another && ask_for_more(out)) return false;
   if (another && take_next_heads()) return true;
   finish(c, out);
@@ -490,13 +493,13 @@ namespace {
 
 /// The outcome parks the head and all that is equal to it, and does nothing else.
 bool parks_group(const Outcome& o, const msg::HeadOffered& offer) {
-  return o.kind == Outcome::Kind::requeue && fits_nowhere(o.requeue_reason) && !offer.strict && !offer.one_of_family &&
+  return o.kind == Outcome::Kind::requeue && fits_nowhere(o.requeue_reason) && !offer.head.strict && !offer.one_of_family &&
          !o.scan.unfinished() && o.victims.empty() && o.workload->equivalence_hash != 0;
 }
 
 }  // namespace
 
-std::vector<Outcome> CohortTree::run_round(const Context& c, const Claims* claims, DecisionTrace* trace) {
+std::vector<Head> CohortTree::heads_of_round() {
   std::vector<Head> heads;
   heads.reserve(offers_.size());
   for (auto& [queue, offer] : offers_) {
@@ -506,19 +509,22 @@ std::vector<Outcome> CohortTree::run_round(const Context& c, const Claims* claim
     for (const auto& sibling : offer.head->siblings) heads.back().siblings.push_back(sibling.head);
     offer.parked = false;
   }
+  return heads;
+}
+
+CycleContext CohortTree::context_of_round(const Context& c) {
   refresh_room(c);
   auto context = make_cycle_context(c, cycle_);
   context.admitted_not_ready |= blocked_;
   context.room = room_ ? &*room_ : nullptr;
-  context.claims = claims;
-  context.trace = trace;
-  if (trace != nullptr) trace->round_begins(root_);
-  return admission::run_cycle(*tree_, std::move(heads), context);
+  context.claims = c.catalog->settings.claim_duration.micros > 0 ? c.claims : nullptr;
+  context.trace = c.trace;
+  return context;
 }
 
 /// Who is next in the queues that get something? False: nobody is asked.
-bool CohortTree::ask_for_next(const std::vector<Outcome>& outcomes, Outbox& out) {
-  for (const Outcome& o : outcomes) {
+bool CohortTree::ask_for_next(Outbox& out) {
+  for (const Outcome& o : tried_) {
     if (o.kind != Outcome::Kind::admit || offers_.at(o.cluster_queue).head->alone) continue;
     ++answers_missing_;
     out.send(tree_address(root_), queue_address(o.cluster_queue), msg::OfferNext{o.workload->id, cycles_ahead});
@@ -669,7 +675,7 @@ void CohortTree::propose(const Outcome& o, const Context& c, Proposal& p, std::o
   e.preemption_skipped = o.preemption_skipped;
   e.recomputed = o.recomputed;
   if (o.claimant != nullptr) e.claimant = ref(*o.claimant, a);
-  if (!e.to_heap && fits_nowhere(o.requeue_reason) && !offer.strict) e.bulk_parked = offer.equals;
+  if (!e.to_heap && fits_nowhere(o.requeue_reason) && !offer.head.strict) e.bulk_parked = offer.equals;
 
   // a head that would be put back as it was is no event: the cycle is at rest for it (D10)
   const bool same_status = !e.write_status || (w.pending_reason == o.reason && w.pending_message == o.message);

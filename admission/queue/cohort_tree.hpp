@@ -73,9 +73,10 @@ class CohortTree final : public Entity {
   [[nodiscard]] bool count_in_parts(const Context& c, Outbox& out);
   void take_counts();
   void decide_counted(const Context& c, Outbox& out);
-  [[nodiscard]] std::vector<Outcome> run_round(const Context& c, const Claims* claims, DecisionTrace* trace);
-  [[nodiscard]] bool ask_for_next(const std::vector<Outcome>& outcomes, Outbox& out);
-  [[nodiscard]] bool goes_on(const std::vector<Outcome>& outcomes, const Context& c, Outbox& out);
+  [[nodiscard]] std::vector<Head> heads_of_round();
+  [[nodiscard]] CycleContext context_of_round(const Context& c);
+  [[nodiscard]] bool ask_for_next(Outbox& out);
+  [[nodiscard]] bool goes_on(const Context& c, Outbox& out);
   [[nodiscard]] bool end_round(const std::vector<Outcome>& outcomes, const Context& c);
   [[nodiscard]] bool ask_for_more(Outbox& out);
   [[nodiscard]] bool take_next_heads();
@@ -103,6 +104,7 @@ class CohortTree final : public Entity {
   bool blocked_ = false;  ///< Another tree admits first (BA-76).
   std::uint32_t answers_missing_ = 0;
   std::map<Symbol, Offer, ByText> offers_;
+  std::vector<Outcome> tried_;  ///< What came of the heads of this round, while it is not known who is next.
   Proposal proposal_;
   std::vector<Said> said_;
   std::uint32_t turns_ = 0;  ///< Heads that had theirs, in the rounds so far.

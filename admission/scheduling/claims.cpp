@@ -11,7 +11,7 @@ void Claims::note(std::string_view claimant, Symbol cluster_queue, Time now) {
 bool Claims::may_claim(std::string_view claimant, Time now, Duration span) const {
   if (claims_.empty()) return true;
   const auto it = claims_.find(claimant);
-  return it == claims_.end() || now < it->second.since + span;
+  return it == claims_.end() ? claims_.size() < claims_max : now < it->second.since + span;
 }
 
 /// The rest is as long as the claim was, so that what was withheld has its turn also where news never ends.

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,7 +15,7 @@ namespace hindsight::admission {
 /// For whom room is kept for a moment (D14).
 ///
 /// An entry that was passed over in a cycle may preempt in the next one what was admitted behind it, in room that was too small for the
-/// entry itself. Such an admission costs a start and an eviction and wins nothing, so it is withheld (run_cycle): the entry has a claim.
+/// entry itself. Such an admission costs a start and an eviction and wins nothing, so it is withheld (look_ahead): the entry has a claim.
 ///
 /// Nobody starves by that: a claim ends after its span, and the same workload claims nothing again before as much time has gone by once
 /// more and something has changed outside.
@@ -24,6 +23,8 @@ namespace hindsight::admission {
 /// Part of the state: derived from the records (EntryRequeued::claimant), in the hash and in snapshots. Holds living claimants only.
 class Claims {
  public:
+  /// Where so many are on record nobody else may claim, so that looking through them costs nothing to speak of.
+  static constexpr std::size_t claims_max = 1'024;
   struct Claim {
     Symbol cluster_queue;  ///< Of the tree that is asked again when it ends.
     Time since;

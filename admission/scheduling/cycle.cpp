@@ -9,10 +9,10 @@
 #include "admission/model/catalog_view.hpp"
 #include "admission/scheduling/assigned.hpp"
 #include "admission/scheduling/assignment.hpp"
+#include "admission/scheduling/counted_free.hpp"
 #include "admission/scheduling/decision_trace.hpp"
 #include "admission/scheduling/entry_order.hpp"
 #include "admission/scheduling/flavor_assigner.hpp"
-#include "admission/scheduling/next_cycle.hpp"
 #include "admission/scheduling/nomination.hpp"
 #include "admission/scheduling/outcome_text.hpp"
 #include "admission/scheduling/pod_placer.hpp"
@@ -150,7 +150,7 @@ class Cycle {
     e.queue = queue;
     e.preemptor = settings_.prioritize_preemptors && head.preemptor;
     list_own(e);
-    const Without without(*this, e);
+    const CountedFree own(tree_, context_.room, e.own);
     if (trace_ != nullptr) trace_->nomination_begins(e.traced, TracedNomination::On::present);
     nominator_.nominate(*e.workload, queue, scan, nullptr, e.assignment, e.targets);
     if (e.workload->sizing != nullptr) e.plan = nominator_.size(*e.workload, queue, head.alone, e.assignment, e.targets);
@@ -165,32 +165,6 @@ class Cycle {
     for (const WorkloadId id : {e.workload->option->running, e.workload->option->held ? e.workload->option->parent : no_workload})
       if (const auto entry = tree_.entry_of(id); entry != FlatIndex::none) e.own.push_back(entry);
   }
-
-  /// As long as it lives, what the family holds counts as free.
-  class Without {
-   public:
-    Without(Cycle& cycle, const CycleEntry& e) : cycle_(cycle), own_(e.own), mark_(cycle.table_.mark()) {
-      for (const std::uint32_t entry : own_) cycle_.table_.remove(cycle_.tree_.entry(entry).queue, cycle_.tree_.entry(entry).cells);
-      move(-1);
-    }
-    ~Without() {
-      if (own_.empty()) return;
-      cycle_.table_.rollback(mark_);
-      move(1);
-    }
-    Without(const Without&) = delete;
-    Without& operator=(const Without&) = delete;
-
-   private:
-    void move(int sign) {
-      if (cycle_.context_.room == nullptr) return;
-      for (const std::uint32_t entry : own_)
-        (void)cycle_.context_.room->take(cycle_.context_.room->free(), cycle_.tree_.entry(entry).reservation->workload->id, sign);
-    }
-    Cycle& cycle_;
-    std::span<const std::uint32_t> own_;
-    QuotaTable::Mark mark_;
-  };
 
   bool admissible(Head& head, NodeIndex queue) {
     const std::string name(head.cluster_queue.text());
@@ -269,7 +243,7 @@ class Cycle {
   void nominate_on_projected(CycleEntry& e) {
     swap_projected();
     {
-      const Without without(*this, e);
+      const CountedFree own(tree_, context_.room, e.own);
       if (trace_ != nullptr) trace_->nomination_begins(e.traced, TracedNomination::On::projected);
       nominator_.nominate(*e.workload, e.queue, nullptr, nullptr, e.assignment, e.targets);
       if (trace_ != nullptr) trace_->nomination_ends(e.assignment, e.targets.size());
@@ -491,7 +465,7 @@ class Cycle {
   void nominate_again(CycleEntry& e, TracedNomination::On on) {
     Assignment again;
     std::vector<Target> targets;
-    const Without without(*this, e);
+    const CountedFree own(tree_, context_.room, e.own);
     if (trace_ != nullptr) trace_->nomination_begins(e.traced, on);
     nominator_.nominate(*e.workload, e.queue, nullptr, &e.assignment, again, targets);
     if (trace_ != nullptr) trace_->nomination_ends(again, targets.size());
@@ -690,27 +664,8 @@ class Cycle {
 
 }  // namespace
 
-/// How often entries are withheld and the cycle is tried again: a cycle of thousands of heads is not to take seconds. What is undone all
-/// the same is undone.
-static std::size_t tries_of(std::size_t heads) { return std::clamp<std::size_t>(4'096 / heads, 1, 24); }
-
 std::vector<Outcome> run_cycle(QuotaTree& tree, std::vector<Head> heads, const CycleContext& context) {
-  if (context.claims == nullptr || context.settings->claim_duration.micros <= 0 || heads.size() < 2)
-    return Cycle(tree, context).run(std::move(heads));
-  std::vector<Withheld> withheld;
-  CycleContext tried = context;
-  tried.trace = nullptr;
-  tried.withheld = &withheld;
-  auto outcomes = Cycle(tree, tried).run(heads);
-  for (std::size_t tries = tries_of(heads.size()); tries != 0 && may_be_undone(tree, outcomes); --tries) {
-    auto more = undone_by_next_cycles(tree, heads, outcomes, tried);
-    if (more.empty()) break;
-    std::ranges::move(more, std::back_inserter(withheld));
-    outcomes = Cycle(tree, tried).run(heads);
-  }
-  if (context.trace == nullptr) return outcomes;
-  tried.trace = context.trace;
-  return Cycle(tree, tried).run(std::move(heads));
+  return Cycle(tree, context).run(std::move(heads));
 }
 
 }  // namespace hindsight::admission

@@ -25,7 +25,7 @@ struct Head {
   ScanState scan;          ///< As kept by the queue.
   bool alone = false;      ///< No other workload of the tree is pending.
   bool preemptor = false;  ///< The queue's preemptor, and as it was when it became that (BA-196).
-  bool strict = false;     ///< It stays the head whatever comes of it.
+  bool strict = false;     ///< It holds up its queue, whatever becomes of it.
   /// Who is the head of its queue when this one has got quota, for who looks ahead (next_cycle.hpp); null: nobody, or it is not known.
   std::shared_ptr<const Head> next = {};
   /// The Options of its family that follow it, the best first, where a family is tried as one: each has its turn in this cycle if those
@@ -86,7 +86,7 @@ struct CycleContext {
   topology::TopologyRoom* room = nullptr;               ///< Of the flavors that have topologies; the same again on return. Null: none has.
   const Catalog::Table<CheckConfig>* checks = nullptr;  ///< Null: there are none.
   const RepeatedPreemptions* repeated = nullptr;        ///< Whom preemptors leave alone (D13); null: nobody.
-  const Claims* claims = nullptr;                       ///< For whom room may be kept (D14); null: for nobody.
+  const Claims* claims = nullptr;                       ///< For whom room may be kept (look_ahead); null: for nobody.
   const std::vector<Withheld>* withheld = nullptr;      ///< Those whose next cycle was played; null: none was.
   DecisionTrace* trace = nullptr;                       ///< Where it is noted how the outcomes came about; null: nowhere.
   /// nullptr: there is no such ResourceFlavor. Asked at most once for each flavor and cycle.
@@ -97,7 +97,7 @@ struct CycleContext {
 /// One scheduling cycle over one tree (base-admission §4 steps 2–5): nominates the heads, orders the entries, processes them one
 /// by one. Pure: `tree` is worked on as a scratch snapshot and is the same again on return (BA-127, BA-78). The result has one
 /// outcome for each head and sibling that was tried, in the order of processing; it does not depend on the order of `heads`.
-/// Where claims count, what the next cycle would undo is withheld (next_cycle.hpp).
+/// What later cycles would make of it is another question (next_cycle.hpp).
 [[nodiscard]] std::vector<Outcome> run_cycle(QuotaTree& tree, std::vector<Head> heads, const CycleContext& context);
 
 }  // namespace hindsight::admission

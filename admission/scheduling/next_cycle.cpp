@@ -1,11 +1,14 @@
 #include "admission/scheduling/next_cycle.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
+#include "admission/scheduling/counted_free.hpp"
 #include "admission/scheduling/requeue.hpp"
 #include "vocabulary/amount.hpp"
 
@@ -133,33 +136,6 @@ std::vector<Head> heads_of_next(const std::vector<Head>& heads, const std::vecto
   return out;
 }
 
-/// The tree and the room without one that was admitted, as long as this lives.
-class WithoutOne {
- public:
-  WithoutOne(QuotaTree& tree, topology::TopologyRoom* room, WorkloadId id)
-      : tree_(tree), room_(room), id_(id), entry_(tree.entry_of(id)), mark_(tree.table().mark()) {
-    tree_.table().remove(tree_.entry(entry_).queue, tree_.entry(entry_).cells);
-    move(true);
-  }
-  ~WithoutOne() {
-    move(false);
-    tree_.table().rollback(mark_);
-  }
-  WithoutOne(const WithoutOne&) = delete;
-  WithoutOne& operator=(const WithoutOne&) = delete;
-
- private:
-  void move(bool gone) {
-    tree_.queue(tree_.entry(entry_).queue).holders[tree_.entry(entry_).position].removed = gone;
-    if (room_ != nullptr) (void)room_->take(room_->free(), id_, gone ? -1 : 1);
-  }
-  QuotaTree& tree_;
-  topology::TopologyRoom* room_;
-  WorkloadId id_;
-  std::uint32_t entry_;
-  QuotaTable::Mark mark_;
-};
-
 /// One that stands for what its job holds already is not withheld.
 bool may_be_withheld(const Outcome& o) {
   const OptionInfo* const option = o.workload->option.get();
@@ -167,65 +143,130 @@ bool may_be_withheld(const Outcome& o) {
          (option == nullptr || (option->running == no_workload && !option->held));
 }
 
+bool borrows(const Outcome& o) { return o.borrowing_level > 0 && may_be_withheld(o); }
+
+/// The cycles after one, as they would be.
+class NextCycles {
+ public:
+  /// `turns`: how many heads may have their turn; what is left of them on return.
+  NextCycles(QuotaTree& tree, const std::vector<Outcome>& outcomes, const CycleContext& context, std::size_t& turns)
+      : tree_(tree), outcomes_(outcomes), context_(context), then_(context), turns_(turns) {
+    then_.claims = nullptr;
+    then_.trace = nullptr;
+    then_.withheld = nullptr;
+    for (const Outcome& o : outcomes) {
+      first_.emplace(o.workload->id, &o);
+      if (borrows(o)) borrowed_.try_emplace(o.cluster_queue, &o);
+    }
+  }
+
+  /// What the first of them undoes that undoes anything.
+  std::vector<Withheld> undo(std::vector<Head> heads) {
+    play(std::move(heads), outcomes_, cycles_ahead);
+    return std::move(undone_);
+  }
+
+ private:
+  void play(std::vector<Head> heads, const std::vector<Outcome>& before, std::size_t cycles) {
+    heads = heads_of_next(heads, before);
+    if (heads.empty()) return;
+    ++then_.cycle;
+    const Afterwards afterwards(tree_, context_.room, before);
+    pass(heads.size());
+    const auto outcomes = run_cycle(tree_, heads, then_);
+    for (const Outcome& o : outcomes)
+      if (!o.victims.empty() && context_.claims->may_claim(o.workload->uid, context_.now, context_.settings->claim_duration))
+        look_at(o, heads);
+    if (undone_.empty() && cycles > 1 && turns_ > 0) play(std::move(heads), outcomes, cycles - 1);
+  }
+
+  void pass(std::size_t turns) { turns_ -= std::min(turns_, turns); }
+
+  /// `o` preempts.
+  void look_at(const Outcome& o, const std::vector<Head>& heads) {
+    std::unordered_set<NodeIndex> met;
+    for (const auto& v : o.victims) {
+      if (const auto it = first_.find(v.workload); it != first_.end()) {
+        if (may_be_withheld(*it->second)) withhold(*it->second, o);
+      } else if (const NodeIndex queue = tree_.find_reservation(v.workload)->queue; met.insert(queue).second) {
+        // It ran before, and is the better victim of a queue that borrows more since this cycle.
+        const auto cause = borrowed_.find(tree_.name(queue));
+        if (cause != borrowed_.end() && drives_out(*cause->second, o, heads)) withhold(*cause->second, o);
+      }
+    }
+  }
+
+  /// Would fewer have to go for `o` without the admission?
+  [[nodiscard]] bool drives_out(const Outcome& admission, const Outcome& o, const std::vector<Head>& heads) {
+    const auto head = std::ranges::find_if(heads, [&](const Head& h) { return h.workload->id == o.workload->id; });
+    if (head == heads.end() || turns_ == 0) return false;
+    pass(2);
+    const std::size_t with = victims_for(*head);
+    const std::uint32_t entry = tree_.entry_of(admission.workload->id);
+    const CountedFree free(tree_, context_.room, {&entry, 1});
+    set_removed(entry, true);
+    const std::size_t without = victims_for(*head);
+    set_removed(entry, false);
+    return without < with;
+  }
+  [[nodiscard]] std::size_t victims_for(const Head& head) const { return run_cycle(tree_, {head}, then_).front().victims.size(); }
+  void set_removed(std::uint32_t entry, bool removed) {
+    tree_.queue(tree_.entry(entry).queue).holders[tree_.entry(entry).position].removed = removed;
+  }
+
+  void withhold(const Outcome& admission, const Outcome& claimant) {
+    const auto before = first_.find(claimant.workload->id);
+    if (before != first_.end() ? before->second->turn > admission.turn : claimant.cluster_queue == admission.cluster_queue) return;
+    if (withheld_.insert(admission.workload->id).second) undone_.push_back({admission.workload->id, claimant.workload});
+  }
+
+  QuotaTree& tree_;
+  const std::vector<Outcome>& outcomes_;
+  const CycleContext& context_;
+  CycleContext then_;
+  std::size_t& turns_;
+  ByWorkload first_;                                     ///< Of this cycle.
+  std::unordered_map<Symbol, const Outcome*> borrowed_;  ///< What each queue borrows for since this cycle.
+  std::unordered_set<WorkloadId> withheld_;
+  std::vector<Withheld> undone_;
+};
+
 }  // namespace
 
 bool may_be_undone(const QuotaTree& tree, const std::vector<Outcome>& outcomes) {
   // Whoever holds no more than its queue's nominal quota is nobody's victim in other queues, and in its own those behind it are none of
   // its betters.
-  return std::ranges::any_of(outcomes, [&](const Outcome& o) {
-    return o.borrowing_level > 0 && may_be_withheld(o) && std::ranges::any_of(outcomes, [&](const Outcome& other) {
-             const NodeIndex queue = other.cluster_queue == o.cluster_queue ? no_node : tree.find_queue(other.cluster_queue);
-             return queue != no_node && tree.queue(queue).config->reclaim_within_cohort != PreemptionPolicy::never;
-           });
-  });
+  if (std::ranges::none_of(outcomes, borrows)) return false;
+  Symbol reclaims;
+  bool others_reclaim = false;
+  for (const Outcome& o : outcomes) {
+    if (o.cluster_queue == reclaims) continue;
+    const NodeIndex queue = tree.find_queue(o.cluster_queue);
+    if (queue == no_node || tree.queue(queue).config->reclaim_within_cohort == PreemptionPolicy::never) continue;
+    others_reclaim = !reclaims.empty();
+    reclaims = o.cluster_queue;
+    if (others_reclaim) break;
+  }
+  return others_reclaim ||
+         (!reclaims.empty() && std::ranges::any_of(outcomes, [&](const Outcome& o) { return borrows(o) && o.cluster_queue != reclaims; }));
 }
 
-std::vector<Withheld> undone_by_next_cycles(QuotaTree& tree, std::vector<Head> heads, const std::vector<Outcome>& outcomes,
-                                            const CycleContext& context) {
-  std::vector<Withheld> undone;
-  ByWorkload first;
-  for (const Outcome& o : outcomes) first.emplace(o.workload->id, &o);
-  CycleContext then = context;
-  then.claims = nullptr;
-  then.trace = nullptr;
-  then.withheld = nullptr;
-
-  const auto victims_alone = [&](const WorkloadInfo& preemptor) {
-    const auto head = std::ranges::find_if(heads, [&](const Head& h) { return h.workload->id == preemptor.id; });
-    return head == heads.end() ? 0 : run_cycle(tree, {*head}, then).front().victims.size();
-  };
-  // What a victim was admitted by; or, if it ran before, what its queue borrowed for in this cycle: whoever is the better victim goes, and
-  // not whoever came last. Unless it goes in any case.
-  const auto cause_of = [&](WorkloadId victim, const WorkloadInfo& preemptor) -> const Outcome* {
-    if (const auto it = first.find(victim); it != first.end()) return it->second;
-    const Symbol queue = tree.name(tree.find_reservation(victim)->queue);
-    const auto it = std::ranges::find_if(
-        outcomes, [&](const Outcome& o) { return o.kind == Outcome::Kind::admit && o.borrowing_level > 0 && o.cluster_queue == queue; });
-    if (it == outcomes.end()) return nullptr;
-    const std::size_t with = victims_alone(preemptor);
-    const WithoutOne without(tree, context.room, it->workload->id);
-    return victims_alone(preemptor) < with ? &*it : nullptr;
-  };
-  const auto play = [&](std::vector<Outcome> last, std::size_t cycles, const auto& next_one) -> void {
-    heads = heads_of_next(heads, last);
-    if (heads.empty()) return;
-    ++then.cycle;
-    const Afterwards afterwards(tree, context.room, last);
-    last = run_cycle(tree, heads, then);
-    for (const Outcome& o : last) {
-      if (o.victims.empty() || !context.claims->may_claim(o.workload->uid, context.now, context.settings->claim_duration)) continue;
-      const auto before = first.find(o.workload->id);
-      for (const auto& v : o.victims) {
-        const Outcome* const cause = cause_of(v.workload, *o.workload);
-        if (cause == nullptr || !may_be_withheld(*cause)) continue;
-        if (before != first.end() ? before->second->turn < cause->turn : o.cluster_queue != cause->cluster_queue)
-          undone.push_back({cause->workload->id, o.workload});
-      }
-    }
-    if (undone.empty() && cycles > 1) next_one(std::move(last), cycles - 1, next_one);
-  };
-  play(outcomes, cycles_ahead, play);
-  return undone;
+std::vector<Outcome> look_ahead(QuotaTree& tree, const std::vector<Head>& heads, std::vector<Outcome> outcomes,
+                                const CycleContext& context) {
+  std::vector<Withheld> withheld;
+  CycleContext again = context;
+  again.trace = nullptr;
+  again.withheld = &withheld;
+  const bool claims = context.claims != nullptr && context.settings->claim_duration.micros > 0;
+  for (std::size_t turns = turns_ahead; claims && turns != 0 && may_be_undone(tree, outcomes); turns -= std::min(turns, heads.size())) {
+    auto more = NextCycles(tree, outcomes, context, turns).undo(heads);
+    if (more.empty()) break;
+    std::ranges::move(more, std::back_inserter(withheld));
+    outcomes = run_cycle(tree, heads, again);
+  }
+  if (context.trace == nullptr) return outcomes;
+  again.trace = context.trace;
+  return run_cycle(tree, heads, again);
 }
 
 }  // namespace hindsight::admission

@@ -8,6 +8,7 @@
 
 #include "admission/quota/quota_tree.hpp"
 #include "admission/scheduling/cycle.hpp"
+#include "admission/scheduling/next_cycle.hpp"
 
 namespace hindsight::admission {
 namespace {
@@ -217,6 +218,37 @@ void step_of_searches_in_vain(benchmark::State& state) {
 BENCHMARK(step_of_searches_in_vain)
     ->ArgNames({"of a flavor", "fair"})
     ->ArgsProduct({{70, 700, 7000}, {0, 1}})
+    ->Unit(benchmark::kMillisecond);
+
+/// The longest look ahead: half of the queues borrow one core each for their heads, and the other half have three more heads that reclaim
+/// it, so that one after the other is withheld; 20,000 workloads run. Time is that of one cycle, without the look and with it.
+void look_ahead_and_withhold_all(benchmark::State& state) {
+  const auto queues = static_cast<std::size_t>(state.range(0));
+  const auto each = static_cast<int>(20'000 / queues);
+  Bench b(static_cast<int>(queues), each, Shape::flat);
+  Claims claims;
+  b.context.claims = state.range(1) != 0 ? &claims : nullptr;
+  std::vector<Head> heads;
+  for (std::size_t q = 0; q < queues; ++q) {
+    const bool lends = q % 2 == 0;
+    b.run(b.names[q], "spot", each, 99);
+    for (int n = 0; n < (lends ? each - 4 : each + 2); ++n) b.run(b.names[q], "on-demand", 1, n % 5);
+    std::shared_ptr<const Head> next;
+    for (int n = 0; lends && n < 3; ++n)
+      next = std::make_shared<Head>(Head{.workload = b.workload(1, 9), .cluster_queue = b.names[q], .scan = {}, .next = next});
+    heads.push_back({.workload = b.workload(1, 9), .cluster_queue = b.names[q], .scan = {}, .next = next});
+  }
+  std::size_t withheld = 0;
+  while (state.KeepRunning()) {
+    const auto outcomes = look_ahead(b.tree, heads, run_cycle(b.tree, heads, b.context), b.context);
+    withheld = 0;
+    for (const Outcome& o : outcomes) withheld += o.claimant != nullptr ? 1 : 0;
+  }
+  state.counters["withheld"] = static_cast<double>(withheld);
+}
+BENCHMARK(look_ahead_and_withhold_all)
+    ->ArgNames({"queues", "ahead"})
+    ->ArgsProduct({{4, 16, 100, 1000}, {0, 1}})
     ->Unit(benchmark::kMillisecond);
 
 void reserve_and_release(benchmark::State& state) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "events/snapshot.hpp"
@@ -51,7 +52,9 @@ class Walk {
     const auto last = reader_.last();
     if (!last && last.error().kind != ErrorKind::corrupt) return tl::unexpected(last.error());
     if (!last) find(0, last.error().message);
-    report_.last = last.value_or(0);
+    // What a domain is known to have counts too: the last row of a damaged table may be any, and so may what is noted of a domain.
+    constexpr Position offset_max = std::numeric_limits<std::int64_t>::max();
+    report_.last = std::min(std::max(last.value_or(0), tails_.empty() ? 0 : tails_.rbegin()->first), offset_max);
     const auto cut = reader_.trimmed();
     if (!cut && cut.error().kind != ErrorKind::corrupt) return tl::unexpected(cut.error());
     if (!cut) find(0, cut.error().message);

@@ -190,7 +190,10 @@ Result<Position> Reader::last() {
     const Position last = *row ? last_.number(0) : 0;
     if (last != 0) return last;
     if (auto cut = trimmed(); !cut) return tl::unexpected(cut.error());
-    return cut_;
+    // A file that was cut inside its last page reads as zeros from there on: SQLite then takes 0 for the last offset.
+    const auto known = last_of_domains();
+    if (!known) return tl::unexpected(known.error());
+    return std::max(cut_, *known);
   }
   if (row.error().kind != ErrorKind::corrupt) return failure(row.error());
   return last_of_domains();  // the end of the table is damaged; what stands before it can still be read

@@ -138,6 +138,19 @@ TEST_F(SqliteDamage, by_truncation_leaves_what_stands_before_the_cut) {
   }
 }
 
+// SQLite reads what is missing of a page as zeros: the page then has rows that say 0 of all their columns.
+TEST_F(SqliteDamage, by_a_cut_inside_a_page_leaves_the_pages_before_it) {
+  for (std::size_t k = 21; k < file_.size() / page; k += 9) {
+    const std::size_t size = k * page + 9 + 13 * k % 500;
+    SCOPED_TRACE("cut to " + std::to_string(size));
+    write(file_.substr(0, size));
+    const Outcome outcome = examine();
+    EXPECT_TRUE(outcome.opened);
+    EXPECT_FALSE(outcome.problem.empty());
+    EXPECT_GT(outcome.good, 0u);
+  }
+}
+
 // The tail that is not yet in the file has checksums of SQLite's own: what is damaged there ends the log, which can be written on.
 TEST_F(SqliteDamage, of_the_unfinished_tail_ends_the_log_at_a_commit) {
   auto log = SqliteLog::open(path_).value();

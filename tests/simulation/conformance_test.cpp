@@ -76,6 +76,15 @@ TEST_P(Conformance, StatesAreThoseOfKueue) {
 
   ScenarioOptions options;
   options.states = true;
+  options.on_record = [&](const RecordView& r, const Engine&) {
+    const auto* d = std::get_if<Decisions>(&r.body);
+    if (d == nullptr) return;
+    for (const Event& e : d->events) {
+      const auto* q = std::get_if<EntryRequeued>(&e);
+      EXPECT_TRUE(q == nullptr || q->claimant.uid.empty())
+          << GetParam() << " meets D14: it is to agree with claimDuration 0s, and to be listed";
+    }
+  };
   auto result = run_scenario(std::move(input->scenarios.front()), options);
   ASSERT_TRUE(result) << result.error().message;
   const Json& found = result->states["states"];

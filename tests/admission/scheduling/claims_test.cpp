@@ -87,7 +87,7 @@ TEST_F(PassedOver, IsNamedToWhoFollows) {
   trace.round_begins(Symbol("all"));
   CycleContext context = w.context();
   context.trace = &trace;
-  (void)run_cycle(w.tree, w.heads, context);
+  (void)decide_cycle(w.tree, w.heads, context);
   trace.round_ends();
   const auto& entries = trace.trees().front().rounds.front().entries;
   ASSERT_EQ(entries.size(), 3U) << "the cycles that were played are not followed";
@@ -219,6 +219,29 @@ TEST(Claims, OfManyQueuesAreFoundInABoundedTime) {
   for (int i = 0; i < 1'000; ++i) w.pend(Work("little-" + std::to_string(i), "small-" + std::to_string(i)).cpu(1));
   w.cycle();
   EXPECT_EQ(std::ranges::count_if(w.outcomes, [](const Outcome& o) { return o.claimant != nullptr; }), 1'000);
+}
+
+// Thousands of victims, none of them admitted in this cycle: whether they go because of it is asked once, and not for each.
+TEST(Claims, OfOneThatPreemptsThousandsAreFoundInABoundedTime) {
+  World w{{QueueSpec("large", "all").cpu("f", 6'000).reclaim(PreemptionPolicy::any), QueueSpec("middle", "all").cpu("f", 1'000),
+           QueueSpec("small", "all").cpu("f", 0)}};
+  for (int i = 0; i < 5'000; ++i) w.run(Work("old-" + std::to_string(i), "small").cpu(1).priority(-2).reserved(1));
+  w.pend(Work("first", "middle").cpu(1'000).priority(100)).pend(Work("claims", "large").cpu(5'500)).pend(Work("little", "small").cpu(3));
+  w.cycle();
+  ASSERT_NE(w.of("little").claimant, nullptr) << "three more would go for it";
+  EXPECT_EQ(w.of("little").claimant->name, "claims");
+}
+
+TEST(Claims, AreSoManyAtMost) {
+  Claims c;
+  for (std::size_t i = 0; i < Claims::claims_max; ++i) {
+    ASSERT_TRUE(c.may_claim("w" + std::to_string(i), begin, second));
+    c.note("w" + std::to_string(i), Symbol("q"), begin);
+  }
+  EXPECT_FALSE(c.may_claim("another", begin, second));
+  EXPECT_TRUE(c.may_claim("w7", begin, second)) << "its claim is on record";
+  c.forget("w7");
+  EXPECT_TRUE(c.may_claim("another", begin, second));
 }
 
 }  // namespace

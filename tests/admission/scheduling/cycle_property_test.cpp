@@ -122,7 +122,7 @@ void check(std::uint32_t seed, Statistics& statistics) {
   World& w = c.world;
   const std::uint64_t before = w.tree.hash();
   const std::vector<Amount> had = availability(w.tree);
-  const std::vector<Outcome> outcomes = run_cycle(w.tree, c.heads, w.context());
+  const std::vector<Outcome> outcomes = decide_cycle(w.tree, c.heads, w.context());
   const std::string expected = text(outcomes);
   ASSERT_EQ(w.tree.hash(), before);  // BA-127
   ASSERT_EQ(outcomes.size(), c.heads.size());
@@ -131,10 +131,10 @@ void check(std::uint32_t seed, Statistics& statistics) {
   Dice dice(seed + 1);
   dice.shuffle(c.heads);
   dice.shuffle(c.held);
-  ASSERT_EQ(text(run_cycle(w.tree, c.heads, w.context())), expected);
+  ASSERT_EQ(text(decide_cycle(w.tree, c.heads, w.context())), expected);
   QuotaTree again = build_tree(c.spec.queues, c.spec.cohorts);
   for (const auto& [queue, r] : c.held) again.reserve(queue, r);
-  ASSERT_EQ(text(run_cycle(again, c.heads, w.context())), expected);
+  ASSERT_EQ(text(decide_cycle(again, c.heads, w.context())), expected);
 
   // Once the victims are gone, what was admitted never takes more than there was (BA-69, BA-70).
   std::set<WorkloadId> victims;
@@ -214,7 +214,7 @@ Undone undone_at_once(std::uint32_t seed, bool with_claims) {
   }
   Undone out;
   const std::uint64_t before = w.tree.hash();
-  const auto outcomes = run_cycle(w.tree, c.heads, w.context());
+  const auto outcomes = decide_cycle(w.tree, c.heads, w.context());
   EXPECT_EQ(w.tree.hash(), before);
   std::map<WorkloadId, std::uint32_t> admitted, waiting;  // and when it was their turn
   std::vector<Head> again;
@@ -236,7 +236,7 @@ Undone undone_at_once(std::uint32_t seed, bool with_claims) {
   }
   make_true(w, outcomes);
   ++w.cycle_number;
-  for (const Outcome& o : run_cycle(w.tree, std::move(again), w.context()))
+  for (const Outcome& o : decide_cycle(w.tree, std::move(again), w.context()))
     for (const auto& v : o.victims)
       if (const auto it = admitted.find(v.workload); it != admitted.end()) out.at_once += waiting.at(o.workload->id) < it->second;
   return out;
@@ -275,14 +275,14 @@ std::vector<std::string> victims_found(const TracedSearch& s) {
 void check_trace(std::uint32_t seed) {
   Case c = random_case(seed);
   World& w = c.world;
-  const std::vector<Outcome> outcomes = run_cycle(w.tree, c.heads, w.context());
+  const std::vector<Outcome> outcomes = decide_cycle(w.tree, c.heads, w.context());
   DecisionTrace trace;
   const Symbol root("root");
   trace.tree_begins(root, false);
   trace.round_begins(root);
   CycleContext context = w.context();
   context.trace = &trace;
-  ASSERT_EQ(text(run_cycle(w.tree, c.heads, context)), text(outcomes));
+  ASSERT_EQ(text(decide_cycle(w.tree, c.heads, context)), text(outcomes));
   trace.round_ends();
   ASSERT_FALSE(trace.is_cut());
   const auto& entries = trace.trees().front().rounds.front().entries;

@@ -80,7 +80,7 @@ class TopologyWorld : public World {
   /// Runs a cycle and checks that it left the room as it was.
   void cycle_with_room() {
     const auto before = free_cores();
-    outcomes = run_cycle(tree, std::move(heads), topology_context());
+    outcomes = decide_cycle(tree, heads, topology_context());
     EXPECT_EQ(free_cores(), before) << "what was tried is taken back";
     heads.clear();
     ++cycle_number;

@@ -10,6 +10,7 @@
 
 #include "admission/scheduling/cycle.hpp"
 #include "admission/scheduling/decision_trace.hpp"
+#include "admission/scheduling/next_cycle.hpp"
 #include "tests/admission/scheduling/builders.hpp"
 
 namespace hindsight::admission::testing {
@@ -64,6 +65,13 @@ struct Work {
     return *this;
   }
 };
+
+/// A cycle as a tree decides it: with a look ahead, where claims count.
+inline std::vector<Outcome> decide_cycle(QuotaTree& tree, const std::vector<Head>& heads, const CycleContext& context) {
+  CycleContext first = context;
+  first.trace = nullptr;
+  return look_ahead(tree, heads, run_cycle(tree, heads, first), context);
+}
 
 /// One cohort tree with everything that a cycle reads. Flavors and the namespace `default` exist unless a test says otherwise.
 class World {
@@ -146,7 +154,7 @@ class World {
   std::vector<Outcome>& cycle() {
     const std::uint64_t before = tree.hash();
     const auto offered = heads;
-    outcomes = run_cycle(tree, std::move(heads), context());
+    outcomes = decide_cycle(tree, heads, context());
     EXPECT_EQ(tree.hash(), before);
     expect_same_when_followed(offered);
     EXPECT_EQ(tree.hash(), before);
@@ -213,7 +221,7 @@ class World {
     trace.round_begins(root);
     CycleContext followed = context();
     followed.trace = &trace;
-    const auto again = run_cycle(tree, offered, followed);
+    const auto again = decide_cycle(tree, offered, followed);
     trace.round_ends();
     ASSERT_EQ(again.size(), outcomes.size());
     const auto& round = trace.trees().front().rounds.front();
