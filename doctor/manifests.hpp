@@ -14,7 +14,7 @@ using connectors::manifests::Json;
 
 /// A file of deploy/ as it was when this program was built.
 struct EmbeddedManifest {
-  std::string_view name;  ///< "rbac", "crds/workloads.kueue.x-k8s.io"
+  std::string_view name;  ///< "rbac", "crds/workloads.kueue.x-k8s.io", "crds-with-webhooks/workloads.kueue.x-k8s.io"
   std::string_view text;  ///< YAML.
 };
 

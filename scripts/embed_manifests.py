@@ -3,7 +3,8 @@
 
     embed_manifests.py --out FILE.cpp --deploy DIR
 
-A manifest is called as its file is, without the ending: "rbac", "webhooks"; definitions are called "crds/PLURAL.GROUP".
+A manifest is called as its file is, without the ending: "rbac", "webhooks"; definitions are called "crds/PLURAL.GROUP", those of
+crds/with-webhooks "crds-with-webhooks/PLURAL.GROUP".
 """
 
 import argparse
@@ -30,9 +31,10 @@ END = """  };
 
 
 def manifests(deploy):
-    for path in sorted((deploy / "crds").glob("*.yaml")):
-        group, plural = path.stem.split("_", 1)
-        yield f"crds/{plural}.{group}", path
+    for prefix, folder in (("crds", "crds"), ("crds-with-webhooks", "crds/with-webhooks")):
+        for path in sorted((deploy / folder).glob("*.yaml")):
+            group, plural = path.stem.split("_", 1)
+            yield f"{prefix}/{plural}.{group}", path
     for path in sorted(deploy.glob("*.yaml")):
         yield path.stem, path
 

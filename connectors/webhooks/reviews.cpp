@@ -11,6 +11,7 @@
 #include "connectors/objects/observe.hpp"
 #include "connectors/webhooks/conversion.hpp"
 #include "connectors/webhooks/rules/concurrent_admission_rules.hpp"
+#include "connectors/webhooks/rules/definition_rules.hpp"
 #include "connectors/webhooks/rules/webhook_rules.hpp"
 
 namespace hindsight::connectors::webhooks {
@@ -138,6 +139,20 @@ bool is_queued(const Json& job, const Surroundings& around) {
          (around.manages_jobs_without_queue_name() && around.manages_namespace(text(metadata, "namespace")));
 }
 
+/// What a definition would refuse that leaves its rules to us. Where it keeps them, as for writes in v1beta1, nothing of it comes here.
+void check_as_definition(const Kind& kind, const Json& request, Findings& findings) {
+  if (text(member(request, "requestKind"), "version") == "v1beta1") return;
+  check_definition_rules(kind, ObjectView(member(request, "object")), ObjectView(member(request, "oldObject")), findings);
+}
+
+/// We let an object change that is being deleted, so that a wrong one can go; a definition judges it as any.
+std::vector<Problem> judge_leaving(const Kind& kind, const Json& request) {
+  std::vector<Problem> problems;
+  Findings findings(problems);
+  check_as_definition(kind, request, findings);
+  return problems;
+}
+
 std::vector<Problem> judge(const Kind& kind, const Json& request, const Surroundings& around) {
   std::vector<Problem> problems;
   Findings findings(problems);
@@ -162,6 +177,7 @@ std::vector<Problem> judge(const Kind& kind, const Json& request, const Surround
   }
   check_webhook_rules(kind, ObjectView(object), ObjectView(old_object), around, findings);
   if (problems.empty()) check_limits(kind, object, old_object, findings);
+  if (problems.empty()) check_as_definition(kind, request, findings);
   return problems;
 }
 
@@ -210,11 +226,12 @@ Answer answer_validation(std::string_view body, const Surroundings& around) {
   const auto kind = kind_of_request(request);
   if (!kind) return bad_review(kind.error().message);
   const auto operation = text(request, "operation");
+  if (operation != "CREATE" && operation != "UPDATE") return answer_with(*review, {{"allowed", true}});
   const bool goes = !member(member(request, "object", "metadata"), "deletionTimestamp").is_null();
-  if ((operation != "CREATE" && operation != "UPDATE") || goes) return answer_with(*review, {{"allowed", true}});
-  const auto problems = judge(**kind, request, around);
+  const auto problems = goes ? judge_leaving(**kind, request) : judge(**kind, request, around);
   if (problems.empty()) {
     Json response = {{"allowed", true}};
+    if (goes) return answer_with(*review, std::move(response));
     if (auto warnings = warnings_of(**kind, request, around); !warnings.empty()) response["warnings"] = std::move(warnings);
     return answer_with(*review, std::move(response));
   }

@@ -3,9 +3,9 @@
 
 usage: generate.py [--check] [--output DIR] [--conversion None|Webhook]
 
-Without options every `<group>_<plural>.yaml` beside this script is written anew. --check writes nothing and fails,
-naming the files, when what is committed differs from what the description says. The language of the descriptions is
-explained in README.md. Needs python3 and PyYAML.
+Without options every `<group>_<plural>.yaml` beside this script is written anew, and in with-webhooks/ those that can do
+without rules which our webhooks check as well. --check writes nothing and fails, naming the files, when what is committed
+differs from what the description says. The language of the descriptions is explained in README.md. Needs python3 and PyYAML.
 """
 import argparse
 import copy
@@ -17,6 +17,9 @@ import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
 HEADER = "# Written by deploy/crds/generate.py"
+# The folder of the definitions that leave rules to webhooks, and the annotation by which `hindsight doctor` knows them.
+LIGHT = "with-webhooks"
+LIGHT_MARK = {"hindsight.dev/checks": "webhooks"}
 
 # The syntax of a Kubernetes quantity, with and without a sign.
 QUANTITY = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
@@ -44,7 +47,7 @@ REASONS = {"Invalid", "Forbidden", "Required"}
 
 FIELD_KEYS = {"type", "doc", "fields", "items", "values", "required", "size", "range", "enum", "pattern", "default", "list",
               "atomic", "open", "rules", "version"}
-RULE_KEYS = {"must", "say", "tell", "at", "reason", "old", "version", "carried"}
+RULE_KEYS = {"must", "say", "tell", "at", "reason", "old", "version", "carried", "webhook"}
 KIND_KEYS = {"kind", "plural", "short", "scope", "doc", "columns", "selectable", "fields", "rules"}
 COLUMN_KEYS = {"name", "type", "path", "wide", "doc"}
 
@@ -76,9 +79,9 @@ def load(path):
 
 
 class Generator:
-    """Turns one description folder into CustomResourceDefinitions."""
+    """Turns one description folder into CustomResourceDefinitions. `light`: without the rules that our webhooks check as well."""
 
-    def __init__(self, folder, conversion=None):
+    def __init__(self, folder, conversion=None, light=False):
         self.api = load(folder / "api.yaml")
         self.types = load(folder / "types.yaml")
         self.conversion = conversion or self.api["conversion"]
@@ -88,6 +91,9 @@ class Generator:
         self.carry = self.conversion == "None"
         self.kinds = {path.name: load(path)
                       for path in sorted(folder.glob("*.yaml")) if path.name not in ("api.yaml", "types.yaml")}
+        self.light = light
+        # The kind and the version that are being written, and how many rules of the kind were left out.
+        self.writing, self.stored, self.left_out = None, False, 0
 
     # ---- one field ------------------------------------------------------------------------------------------------
 
@@ -194,6 +200,10 @@ class Generator:
             check_keys(rule, f"{where}: rule", RULE_KEYS)
             if rule.get("version", version) != version or (rule.get("carried", self.carry) != self.carry):
                 continue
+            # A webhook sees an object in the stored version, after conversion: what was written in the other one only its rules can judge.
+            if self.is_checked_by_webhook(rule, where) and self.light and self.stored:
+                self.left_out += 1
+                continue
             entry = {"rule": self.expanded(rule["must"], version, where)}
             if "tell" in rule:
                 entry["messageExpression"] = self.expanded(rule["tell"], version, where)
@@ -209,6 +219,16 @@ class Generator:
             written.append(entry)
         if written:
             out["x-kubernetes-validations"] = written
+
+    def is_checked_by_webhook(self, rule, where):
+        """The mark of a rule: true, or the kinds for which it holds where several share a type."""
+        mark = rule.get("webhook", False)
+        if isinstance(mark, bool):
+            return mark
+        known = sorted(kind["kind"] for kind in self.kinds.values())
+        if not isinstance(mark, list) or not mark or not all(name in known for name in mark):
+            raise DescriptionError(f"{where}: webhook {mark!r} is neither true nor a list of kinds, of {', '.join(known)}")
+        return self.writing in mark
 
     # ---- one kind -------------------------------------------------------------------------------------------------
 
@@ -227,7 +247,8 @@ class Generator:
                   "kind": {"type": "string", "doc": "The kind of this object."},
                   "metadata": {"type": "object"}, **kind["fields"]}
         root = {"fields": fields, "rules": kind.get("rules", []), "doc": kind["doc"]}
-        out = {"name": name, "served": True, "storage": bool(version.get("storage"))}
+        self.stored = bool(version.get("storage"))
+        out = {"name": name, "served": True, "storage": self.stored}
         if version.get("deprecated"):
             out["deprecated"] = True
             out["deprecationWarning"] = f"{self.api['group']}/{name} {kind['kind']} is deprecated; {version['deprecated']}"
@@ -245,6 +266,7 @@ class Generator:
         kind = self.kinds[source]
         check_keys(kind, source, KIND_KEYS)
         group, plural = self.api["group"], kind["plural"]
+        self.writing, self.left_out = kind["kind"], 0
         names = {"kind": kind["kind"], "listKind": kind["kind"] + "List", "plural": plural, "singular": kind["kind"].lower(),
                  "shortNames": kind["short"]}
         # None is what the API server takes when nothing is said. Nothing is said, so that applying a definition again leaves alone the
@@ -253,16 +275,20 @@ class Generator:
         if self.conversion == "Webhook":
             conversion = {"conversion": {"strategy": "Webhook", "webhook": self.api["conversionWebhook"]}}
         return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-                "metadata": {"name": f"{plural}.{group}"},
+                "metadata": {"name": f"{plural}.{group}", **({"annotations": dict(LIGHT_MARK)} if self.light else {})},
                 "spec": {"group": group, "names": names, "scope": kind["scope"], **conversion,
                          "versions": [self.version(kind, version, source) for version in self.api["versions"]]}}
 
     def files(self):
-        """File name -> text of every definition."""
+        """File name -> text of every definition; of the light ones only those that lack a rule."""
         out = {}
         for source, kind in self.kinds.items():
-            text = yaml.dump(self.definition(source), Dumper=PlainDumper, sort_keys=False, width=160, allow_unicode=True)
-            out[f"{self.api['group']}_{kind['plural']}.yaml"] = f"{HEADER} from description/{source}. Do not edit.\n{text}"
+            definition = self.definition(source)
+            if self.light and not self.left_out:
+                continue
+            text = yaml.dump(definition, Dumper=PlainDumper, sort_keys=False, width=160, allow_unicode=True)
+            folder, more = (f"{LIGHT}/", ", without the rules that webhooks check") if self.light else ("", "")
+            out[f"{folder}{self.api['group']}_{kind['plural']}.yaml"] = f"{HEADER} from description/{source}{more}. Do not edit.\n{text}"
         return out
 
 
@@ -280,18 +306,21 @@ def main():
     parser.add_argument("--conversion", choices=["None", "Webhook"], help="instead of the strategy in api.yaml")
     arguments = parser.parse_args()
     try:
-        files = Generator(HERE / "description", arguments.conversion).files()
+        files = {}
+        for light in (False, True):
+            files.update(Generator(HERE / "description", arguments.conversion, light).files())
     except DescriptionError as error:
         print(f"generate.py: {error}", file=sys.stderr)
         return 2
-    present = {path.name for path in arguments.output.glob("*.yaml") if path.read_text().startswith(HEADER)}
+    present = {str(path.relative_to(arguments.output)) for folder in (arguments.output, arguments.output / LIGHT)
+               for path in folder.glob("*.yaml") if path.read_text().startswith(HEADER)}
     stale = sorted(name for name in present | set(files)
                    if name not in files or name not in present or (arguments.output / name).read_text() != files[name])
     if arguments.check:
         for name in stale:
             print(f"generate.py: {name} is not what the description says: run deploy/crds/generate.py", file=sys.stderr)
         return 1 if stale else 0
-    arguments.output.mkdir(parents=True, exist_ok=True)
+    (arguments.output / LIGHT).mkdir(parents=True, exist_ok=True)
     for name in stale:
         if name in files:
             (arguments.output / name).write_text(files[name])

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes what kustomize cannot make of the files of deploy/ by itself; with --check says what is stale, with status 1.
 
-crds/Kustomization and monitoring/Kustomization list what lies beside them; components/observe has the rules of base/rbac.yaml without what
-writes.
+crds/Kustomization and monitoring/Kustomization list what lies beside them, crds/with-webhooks/Kustomization puts what lies beside it in the
+place of the definitions of crds/; components/observe has the rules of base/rbac.yaml without what writes.
 """
 import argparse
 import pathlib
@@ -19,6 +19,13 @@ READS = ("get", "list", "watch")
 def definitions():
     names = "".join(f"- {file.name}\n" for file in sorted((DEPLOY / "crds").glob("*.yaml")))
     return f"{NOTE}# Without the ending .yaml, so that `kubectl apply -f deploy/crds` takes the definitions alone.\n{HEAD}resources:\n{names}"
+
+
+def lighter_definitions():
+    """A component, because kustomize takes no file from outside of its folder, and crds/ is around this one."""
+    names = "".join(f"- path: {file.name}\n" for file in sorted((DEPLOY / "crds" / "with-webhooks").glob("*.yaml")))
+    return (f"{NOTE}# After ../../crds among the resources, and with the component webhooks: the lists of versions are replaced as a whole.\n"
+            f"{HEAD.replace('/v1beta1', '/v1alpha1').replace('kind: Kustomization', 'kind: Component')}patches:\n{names}")
 
 
 def dashboards():
@@ -40,7 +47,7 @@ def role_that_reads():
     return f"{NOTE}apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: hindsight\nrules:\n{text}"
 
 
-FILES = {"crds/Kustomization": definitions, "monitoring/Kustomization": dashboards,
+FILES = {"crds/Kustomization": definitions, "crds/with-webhooks/Kustomization": lighter_definitions, "monitoring/Kustomization": dashboards,
          "kustomize/components/observe/role.yaml": role_that_reads}
 
 

@@ -18,6 +18,7 @@ constexpr std::size_t differences_max = 2000;
 constexpr std::size_t differences_shown = 4;
 constexpr std::size_t value_bytes_max = 60;
 constexpr const char* definitions_path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+constexpr const char* validating_path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/";
 /// What of a version is compared, beside its schema.
 constexpr const char* parts_of_version[] = {"schema", "subresources", "selectableFields", "additionalPrinterColumns",
                                             "served", "storage",      "deprecated"};
@@ -95,6 +96,23 @@ std::string text_of(const SchemaDifference& one) {
   return one.path + " is " + one.found + ", in ours " + one.wanted;
 }
 
+/// deploy/crds/with-webhooks says so of its definitions.
+bool says_it_leaves_checks(const Json& definition) {
+  return m::text(m::member(m::member(definition, "metadata"), "annotations"), "hindsight.dev/checks") == "webhooks";
+}
+
+/// Whether deploy/crds/with-webhooks has a definition of that name.
+bool has_lighter(const Json& definition) {
+  const std::string name = "crds-with-webhooks/" + name_of(definition);
+  const auto all = embedded_manifests();
+  return std::any_of(all.begin(), all.end(), [&](const EmbeddedManifest& one) { return one.name == name; });
+}
+
+/// Its name among our manifests, of the variant that is looked at.
+std::string manifest_of(const DefinitionFacts& facts) {
+  return (facts.leaves_checks ? "crds-with-webhooks/" : "crds/") + name_of(facts.wanted);
+}
+
 /// Who installed it: Kueue's own say so.
 bool is_of_kueue(const Json& definition) {
   const Json& meta = m::member(definition, "metadata");
@@ -111,7 +129,7 @@ void judge_schema(const DefinitionFacts& facts, Outcome& out, const Commands& co
     const bool version_gone = one.kind == SchemaDifference::Kind::missing && one.path.find(": ") == std::string::npos;
     ((one.kind == SchemaDifference::Kind::missing && one.is_field) || version_gone ? dropped : others).push_back(text_of(one));
   }
-  const std::string name = name_of(facts.wanted), manifest = "crds/" + name;
+  const std::string name = name_of(facts.wanted), manifest = manifest_of(facts);
   const bool kueue = is_of_kueue(*facts.found);
   const std::string whose = kueue ? "it is Kueue's own; " : "";
   const std::string advice = kueue ? "While both are looked at, keep it; when the cluster is Hindsight's, put ours in its place"
@@ -140,7 +158,73 @@ void judge_conditions(const DefinitionFacts& facts, Outcome& out, const Commands
   }
   if (m::condition_is(status, "Terminating"))
     out.add({Severity::error, object, "it is being deleted, with all objects of its kind", "a definition that stays",
-             "Let the deletion end, then make it again", commands.print_to("crds/" + name, "apply")});
+             "Let the deletion end, then make it again", commands.print_to(manifest_of(facts), "apply")});
+}
+
+bool has_text(const Json& list, std::string_view wanted) {
+  return list.is_array() && std::find(list.begin(), list.end(), Json(wanted)) != list.end();
+}
+
+/// Whether all that ours is asked about (`wanted`, of deploy/webhooks.yaml) this webhook is asked about, in every namespace.
+bool is_asked_about_all(const Json& hook, const Json& wanted) {
+  const auto covers = [](const Json& rule, const Json& asked) {
+    for (const char* part : {"apiGroups", "apiVersions", "operations", "resources"})
+      for (const auto& one : m::member(asked, part))
+        if (!has_text(m::member(rule, part), one.get<std::string>())) return false;
+    return true;
+  };
+  const Json& rules = m::member(hook, "rules");
+  for (const auto& asked : m::member(wanted, "rules"))
+    if (!rules.is_array() || std::none_of(rules.begin(), rules.end(), [&](const Json& rule) { return covers(rule, asked); })) return false;
+  return m::member(hook, "namespaceSelector").empty() && m::member(hook, "objectSelector").empty();
+}
+
+/// Our webhook that judges the kind, as deploy/webhooks.yaml has it.
+Json wanted_webhook(const Json& definition) {
+  const std::string plural(m::text(m::member(m::member(definition, "spec"), "names"), "plural"));
+  for (const auto& object : manifest_objects("webhooks")) {
+    if (m::text(m::member(object, "metadata"), "name") != names::validating) continue;
+    for (const auto& hook : m::member(object, "webhooks"))
+      for (const auto& rule : m::member(hook, "rules"))
+        if (has_text(m::member(rule, "resources"), plural)) return hook;
+  }
+  return {};
+}
+
+/// Whether somebody is asked to check what a definition leaves to webhooks. Whether anybody answers is said where webhooks are looked at.
+void judge_left_checks(const DefinitionFacts& facts, const DefinitionsFacts& around, Outcome& out, const Commands& commands) {
+  if (!facts.leaves_checks) return;
+  const std::string name = name_of(facts.wanted), leaves = "it leaves checks to webhooks, ";
+  Finding finding{Severity::error,
+                  "CustomResourceDefinition " + name,
+                  "",
+                  "webhooks as in deploy/webhooks.yaml, or the definition that has all rules itself",
+                  "Put the definition with all rules in its place, or serve webhooks",
+                  commands.print_to("crds/" + name, "replace")};
+  const Json wanted = wanted_webhook(facts.wanted);
+  const std::string hook_name(m::text(wanted, "name")), configuration = std::string("ValidatingWebhookConfiguration ") + names::validating;
+  const Json& hooks = m::member(around.validating, "webhooks");
+  const Json* hook = nullptr;
+  if (hooks.is_array())
+    for (const auto& one : hooks)
+      if (m::text(one, "name") == hook_name) hook = &one;
+  if (!around.validating_why.empty()) {
+    finding.severity = Severity::note;
+    finding.found = leaves + "and whether these are served could not be seen: " + around.validating_why;
+  } else if (around.validating.is_null()) {
+    finding.found = leaves + "which are not served: there is no " + configuration + ", so nobody checks";
+  } else if (hook == nullptr) {
+    finding.found = leaves + "which are not served: " + configuration + " has no " + hook_name + ", so nobody checks";
+  } else if (!is_asked_about_all(*hook, wanted)) {
+    finding.found =
+        leaves + "and " + hook_name + " is asked about fewer writes than deploy/webhooks.yaml says, so nobody checks the others";
+  } else if (m::text(*hook, "failurePolicy") == "Ignore") {
+    finding.severity = Severity::warning;
+    finding.found = leaves + "and " + hook_name + " has failurePolicy Ignore: while nobody answers, nobody checks";
+  } else {
+    return;
+  }
+  out.add(std::move(finding));
 }
 
 /// Objects that were stored in a version that is not the one that is stored now, with nobody to convert them.
@@ -210,6 +294,7 @@ Outcome judge_definitions(const DefinitionsFacts& facts, const Commands& command
     if (is_of_kueue(*one.found)) of_kueue.push_back(name);
     judge_conditions(one, out, commands);
     judge_schema(one, out, commands);
+    judge_left_checks(one, facts, out, commands);
     judge_stored(one, out, commands);
   }
   if (!absent.empty()) {
@@ -264,6 +349,8 @@ Outcome examine_definitions(Context& context) {
     if (!found) return blind(found.error().message);
     one.found = std::move(*found);
     one.wanted = std::move(wanted);
+    one.leaves_checks = one.found && says_it_leaves_checks(*one.found) && has_lighter(one.wanted);
+    if (one.leaves_checks) one.wanted = manifest_objects(manifest_of(one)).front();
     const Json& spec = one.found ? m::member(*one.found, "spec") : m::member(one.wanted, "spec");
     const Json& conversion = m::member(spec, "conversion");
     if (one.found && m::text(conversion, "strategy") == "Webhook") {
@@ -286,6 +373,13 @@ Outcome examine_definitions(Context& context) {
       }
     }
     facts.all.push_back(std::move(one));
+  }
+  if (std::any_of(facts.all.begin(), facts.all.end(), [](const DefinitionFacts& one) { return one.leaves_checks; })) {
+    auto found = find(*context.cluster, std::string(validating_path) + names::validating);
+    if (!found)
+      facts.validating_why = found.error().message;
+    else if (*found)
+      facts.validating = std::move(**found);
   }
   return judge_definitions(facts, context.commands);
 }

@@ -28,18 +28,21 @@ struct SchemaDifference {
 [[nodiscard]] std::vector<SchemaDifference> differences_of(const Json& wanted, const Json& found, std::size_t max);
 
 struct DefinitionFacts {
-  Json wanted;                 ///< Of deploy/crds.
+  Json wanted;                 ///< Of deploy/crds; of deploy/crds/with-webhooks where it leaves checks to webhooks.
   std::optional<Json> found;   ///< As the cluster has it.
   bool has_converter = false;  ///< Its versions are converted by a webhook.
   Callee converter;
   Reach converter_reach;
   std::string
-      conversion_error;  ///< What the server says of a read in another version than the stored one; empty: it works, or is not known.
+      conversion_error;        ///< What the server says of a read in another version than the stored one; empty: it works, or is not known.
+  bool leaves_checks = false;  ///< The cluster's says that webhooks check what it has no rules for.
 };
 
 struct DefinitionsFacts {
   std::vector<DefinitionFacts> all;
   Installation installation;
+  Json validating;             ///< Our ValidatingWebhookConfiguration, looked for where a definition leaves checks; null: there is none.
+  std::string validating_why;  ///< Why it could not be looked for; empty: it was.
 };
 
 [[nodiscard]] Outcome judge_definitions(const DefinitionsFacts& facts, const Commands& commands);

@@ -116,7 +116,7 @@ PARAMETERS = {
     "nodes": {"usual": {}, "other": {"nodes": {"replicas": 5, "standby": False, "group": "deciders", "sessionTimeout": 30, "plainMetrics": True}}},
     "image": {"usual": {}, "tag": {"image": {"repository": "registry.example.org:5000/batch/hindsight", "tag": "1.2.3", "pullPolicy": "Always"}, "imagePullSecrets": [{"name": "given-pull"}]},
               "digest": {"image": {"digest": "sha256:" + "0f" * 32}}},
-    "definitions": {"install": {}, "there": {"crds": {"install": False}}},
+    "definitions": {"install": {}, "there": {"crds": {"install": False}}, "whole": {"crds": {"checks": "definitions"}}, "light": {"crds": {"checks": "webhooks"}}},
     "pod": {"usual": {}, "other": {
         "user": None, "nodeSelector": {"pool": "system"}, "tolerations": [{"key": "system", "operator": "Exists", "effect": "NoSchedule"}], "priorityClassName": "system-cluster-critical",
         "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}}]}},
@@ -135,6 +135,8 @@ RULES = [
     (("mode", "visibility"), lambda mode, visibility: mode == "control" or visibility == "off"),
     (("mode", "log"), lambda mode, log: mode == "control" or log.startswith("file")),
     (("metrics", "monitor"), lambda metrics, monitor: metrics != "off" or monitor == "off"),
+    (("mode", "definitions"), lambda mode, definitions: mode == "control" or definitions in ("install", "there")),
+    (("definitions", "webhooks"), lambda definitions, webhooks: definitions != "light" or webhooks != "off"),
     (("webhooks", "visibility"), lambda webhooks, visibility: {webhooks, visibility} != {"on", "secret"}),
 ]
 

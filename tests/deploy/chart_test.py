@@ -60,6 +60,10 @@ REFUSED = [
     ({"mode": "observe", "webhooks": {"enabled": True}}, "webhooks.enabled", "found true with mode observe; allowed: false"),
     ({"mode": "observe", "visibility": {"enabled": True}}, "visibility.enabled", "found true with mode observe; allowed: false"),
     (merged(KAFKA, {"mode": "observe"}), "log.kind", "found kafka with mode observe; allowed: sqlite"),
+    ({"crds": {"checks": "both"}}, "crds/checks", "'definitions', 'webhooks'"),
+    ({"crds": {"checks": "webhooks"}}, "crds.checks", "found webhooks with webhooks.enabled false; allowed: empty or definitions"),
+    ({"crds": {"checks": "webhooks", "install": False}, "webhooks": {"enabled": True}}, "crds.checks", "found webhooks with crds.install false; allowed: empty"),
+    ({"crds": {"checks": "definitions"}, "mode": "observe"}, "crds.checks", "found definitions with mode observe; allowed: empty"),
     ({"webhooks": {"enabled": True, "certSecret": "c"}, "visibility": {"enabled": True}}, "visibility.certSecret", "allowed: both or none"),
     ({"metrics": {"enabled": False, "serviceMonitor": {"enabled": True}}}, "metrics.serviceMonitor.enabled", "found true with metrics.enabled false"),
     ({"metrics": {"enabled": False, "readers": [{"name": "a", "namespace": "b"}]}}, "metrics.readers", "allowed: none"),
@@ -272,6 +276,21 @@ def test_the_default_is_what_deploy_has(helm):
     files = [ROOT / "deploy" / f"{name}.yaml" for name in ("rbac", "metrics", "network-policy", "hindsight")] + sorted((ROOT / "deploy" / "crds").glob("*.yaml"))
     theirs = {key(one): normalized(one) for file in files for one in documents(file.read_text()) if one["kind"] != "Namespace"}
     same(by_key(map(normalized, helm.render())), theirs)
+
+
+def test_definitions_leave_rules_to_webhooks_where_these_are(helm):
+    """Without webhooks nobody else would check, so there the definitions are whole whatever is said."""
+    folder = ROOT / "deploy" / "crds"
+    light = {name.name for name in (folder / "with-webhooks").glob("*.yaml")}
+    assert light, "no definition leaves anything to webhooks"
+
+    def definitions(checks, webhooks):
+        made = helm.render({"crds": {"checks": checks}, "webhooks": {"enabled": webhooks}})
+        return {key(one): normalized(one) for one in made if one["kind"] == "CustomResourceDefinition"}
+
+    for checks, webhooks, lighter in (("", False, False), ("", True, True), ("definitions", True, False), ("definitions", False, False), ("webhooks", True, True)):
+        files = [folder / ("with-webhooks" if lighter and file.name in light else "") / file.name for file in sorted(folder.glob("*.yaml"))]
+        same(definitions(checks, webhooks), {key(one): normalized(one) for file in files for one in documents(file.read_text())}, f"checks {checks!r}, webhooks {webhooks}")
 
 
 def test_mode_observe_can_only_read(helm):

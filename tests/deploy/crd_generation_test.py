@@ -93,6 +93,8 @@ def test_mistakes_are_named():
             ("workload.yaml", "@reserved(oldSelf)", "@reservd(oldSelf)", ["workload.yaml", "@reservd"]),
             ("local_queue.yaml", "version: v1beta1", "version: v1beta7", ["local_queue.yaml.status", "v1beta7", "v1beta1, v1beta2"]),
             ("cluster_queue.yaml", "reason: Forbidden", "reason: Because", ["cluster_queue.yaml.spec", "'Because'", "Forbidden"]),
+            ("cohort.yaml", "say: borrowingLimit", "webhook: [Cohorte]\n      say: borrowingLimit", ["cohort.yaml.spec", "['Cohorte']", "Cohort, "]),
+            ("cohort.yaml", "say: borrowingLimit", "webhook: yes please\n      say: borrowingLimit", ["cohort.yaml.spec", "'yes please'", "true"]),
             ("cluster_queue.yaml", "carried: true", "caried: true", ["cluster_queue.yaml.spec: rule", "'caried'"]),
             ("cohort.yaml", "kind: Cohort", "kind: [Cohort", ["cohort.yaml"])):
         with Copy() as copy:
@@ -134,6 +136,52 @@ def test_with_a_conversion_webhook_each_version_has_its_own_fields_only():
     for version, field in (("v1beta1", "cohort"), ("v1beta2", "cohortName")):
         rule = next(r for r in schema(queues, version, "spec")["x-kubernetes-validations"] if r["message"].startswith("borrowingLimit"))
         assert rule["rule"].startswith(f"has(self.{field})"), rule
+
+
+def rules_of(node):
+    yield from node.get("x-kubernetes-validations", [])
+    for part in node.get("properties", {}).values():
+        yield from rules_of(part)
+    for name in ("items", "additionalProperties"):
+        if isinstance(node.get(name), dict):
+            yield from rules_of(node[name])
+
+
+def said(definition, version):
+    return sorted(rule["message"] for rule in rules_of(schema(definition, version)))
+
+
+def test_a_marked_rule_is_left_out_beside_webhooks_alone():
+    """In the stored version, and of a type that kinds share where the mark names the kind."""
+    with Copy() as copy:
+        for name, mark in (("cohort.yaml", "true"), ("types.yaml", "[ResourceFlavor, Workload]")):
+            old = "  - must: self.all(t, t.effect in" if name == "types.yaml" else "    - must: >-\n        has(self.parentName)"
+            copy.edit(f"description/{name}", old, old.replace("- must", f"- webhook: {mark}\n  {old[:old.index('-')]}must"))
+        same(copy.generate().returncode, 0)
+        for plural, gone in (("cohorts", "borrowingLimit must be nil when parent is empty"), ("resourceflavors", "supported taint effect values: 'NoSchedule', 'PreferNoSchedule', 'NoExecute'")):
+            whole, light = copy.definition(plural), copy.definition(plural, "with-webhooks")
+            same(light["metadata"].get("annotations"), {"hindsight.dev/checks": "webhooks"}, plural)
+            same(whole["metadata"].get("annotations"), None, plural)
+            same(said(light, "v1beta1"), said(whole, "v1beta1"), plural)
+            expected = said(whole, "v1beta2")
+            expected.remove(gone)
+            same(said(light, "v1beta2"), expected, plural)
+        # The type is LocalQueue's as well, which the mark does not name, and v1beta1's alone.
+        same([file.name for file in (copy.folder / "with-webhooks").glob("*.yaml") if "localqueues" in file.name], [])
+
+
+def test_check_sees_what_lies_with_webhooks():
+    with Copy() as copy:
+        name = "with-webhooks/kueue.x-k8s.io_workloads.yaml"
+        copy.edit(name, "shortNames", "shortnames")
+        done = copy.generate("--check")
+        assert done.returncode == 1 and name in done.stderr, done.stderr
+        same(copy.generate().returncode, 0)
+        left_over = copy.folder / "with-webhooks" / "kueue.x-k8s.io_cohorts.yaml"
+        left_over.write_text((copy.folder / "kueue.x-k8s.io_cohorts.yaml").read_text())
+        done = copy.generate("--check")
+        assert done.returncode == 1 and "with-webhooks/kueue.x-k8s.io_cohorts.yaml" in done.stderr, done.stderr
+        same((copy.generate().returncode, left_over.exists()), (0, False))
 
 
 def test_every_list_says_how_it_merges():

@@ -120,6 +120,98 @@ TEST(Definitions, ObjectsOfAnOlderVersionWithoutAConverter) {
   EXPECT_NE(finding.command.find(R"('{"status":{"storedVersions":["v1beta2"]}}')"), std::string::npos) << finding.command;
 }
 
+// What the definition has no rules for somebody has to check: deploy/crds/with-webhooks.
+class LeftChecks : public ::testing::Test {
+ protected:
+  static constexpr const char* name = "workloads.kueue.x-k8s.io";
+  static constexpr const char* definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/";
+  static constexpr const char* configuration =
+      "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/hindsight-validating-webhook-configuration";
+
+  LeftChecks() {
+    for (const auto& one : manifest_objects("crds")) cluster.put(definitions + one["metadata"]["name"].get<std::string>(), served(one));
+    cluster.put(definitions + std::string(name), served(light));
+    for (const auto& one : manifest_objects("webhooks"))
+      if (one["kind"] == "ValidatingWebhookConfiguration") webhooks = one;
+    cluster.put(configuration, webhooks);
+    context.cluster = &cluster;
+  }
+  Json& hook() {
+    for (auto& one : cluster.objects[configuration]["webhooks"])
+      if (one["name"] == "vworkload.kb.io") return one;
+    return cluster.objects[configuration];
+  }
+  Finding finding(Severity severity, const std::string& part) {
+    const auto outcome = examine_definitions(context);
+    EXPECT_EQ(outcome.findings.size(), 1U) << text_of(outcome);
+    auto found = finding_with(outcome, severity, part);
+    EXPECT_EQ(found.object, std::string("CustomResourceDefinition ") + name);
+    EXPECT_EQ(found.command, "hindsight doctor --print crds/workloads.kueue.x-k8s.io | kubectl replace -f -");
+    return found;
+  }
+
+  test::FakeCluster cluster;
+  Context context;
+  const Json light = manifest_objects("crds-with-webhooks/workloads.kueue.x-k8s.io").front();
+  Json webhooks;
+};
+
+TEST_F(LeftChecks, AreFineWhereWebhooksAreAsked) { test::expect_well(examine_definitions(context)); }
+
+TEST_F(LeftChecks, AreFineAsTheServerShowsTheConfiguration) {
+  hook()["namespaceSelector"] = Json::object();
+  hook()["objectSelector"] = Json::object();
+  hook()["rules"][0]["scope"] = "*";
+  test::expect_well(examine_definitions(context));
+}
+
+TEST_F(LeftChecks, WithoutTheConfiguration) {
+  cluster.objects.erase(configuration);
+  finding(Severity::error, "there is no ValidatingWebhookConfiguration hindsight-validating-webhook-configuration, so nobody checks");
+}
+
+TEST_F(LeftChecks, WithoutTheWebhook) {
+  hook()["name"] = "other.kb.io";
+  finding(Severity::error, "has no vworkload.kb.io, so nobody checks");
+}
+
+TEST_F(LeftChecks, WhereFewerWritesAreAskedAbout) {
+  const Json whole = hook();
+  hook()["rules"][0]["resources"] = {"workloads"};
+  finding(Severity::error, "vworkload.kb.io is asked about fewer writes");
+  hook() = whole;
+  hook()["rules"][0]["operations"] = {"CREATE"};
+  finding(Severity::error, "vworkload.kb.io is asked about fewer writes");
+  hook() = whole;
+  hook()["namespaceSelector"] = {{"matchLabels", {{"a", "b"}}}};
+  finding(Severity::error, "vworkload.kb.io is asked about fewer writes");
+}
+
+TEST_F(LeftChecks, WithAPolicyThatLetsAllPass) {
+  hook()["failurePolicy"] = "Ignore";
+  finding(Severity::warning, "vworkload.kb.io has failurePolicy Ignore: while nobody answers, nobody checks");
+}
+
+TEST_F(LeftChecks, WhereItCannotBeSeen) {
+  cluster.denied.insert(configuration);
+  finding(Severity::note, "whether these are served could not be seen: the API server says Forbidden");
+}
+
+// It is compared with the variant that it says it is.
+TEST_F(LeftChecks, OfAnotherReleaseAreNamed) {
+  auto& root = cluster.objects[definitions + std::string(name)]["spec"]["versions"][1]["schema"]["openAPIV3Schema"];
+  root["properties"]["spec"]["properties"]["podSets"]["maxItems"] = 8;
+  const auto outcome = examine_definitions(context);
+  EXPECT_EQ(finding_with(outcome, Severity::warning, "v1beta2: spec.podSets.maxItems is 8, in ours 18").command,
+            "hindsight doctor --print crds-with-webhooks/workloads.kueue.x-k8s.io | kubectl replace -f -");
+}
+
+TEST_F(LeftChecks, WithoutTheMarkRulesAreMissed) {
+  cluster.objects[definitions + std::string(name)]["metadata"].erase("annotations");
+  const auto outcome = examine_definitions(context);
+  finding_with(outcome, Severity::warning, "x-kubernetes-validations is not there");
+}
+
 TEST(Definitions, AConverterThatDoesNotAnswer) {
   const Json wanted = definition(topologies);
   Json found = served(wanted);

@@ -38,6 +38,17 @@
 {{- fail (printf "log.kind: found %s with mode observe; allowed: sqlite, a log of its own" $v.log.kind) -}}
 {{- end -}}
 {{- end -}}
+{{- if $v.crds.checks -}}
+{{- if eq $v.mode "observe" -}}
+{{- fail (printf "crds.checks: found %s with mode observe; allowed: empty, because no definitions are installed" $v.crds.checks) -}}
+{{- end -}}
+{{- if not $v.crds.install -}}
+{{- fail (printf "crds.checks: found %s with crds.install false; allowed: empty, because the definitions are left alone" $v.crds.checks) -}}
+{{- end -}}
+{{- if and (eq $v.crds.checks "webhooks") (not $v.webhooks.enabled) -}}
+{{- fail "crds.checks: found webhooks with webhooks.enabled false; allowed: empty or definitions, because nobody else would check" -}}
+{{- end -}}
+{{- end -}}
 {{- if and $v.webhooks.enabled $v.visibility.enabled (ne (empty $v.webhooks.certSecret) (empty $v.visibility.certSecret)) -}}
 {{- fail "visibility.certSecret: one of webhooks.certSecret and visibility.certSecret is given; allowed: both or none, because internalCertManagement is on or off for both" -}}
 {{- end -}}
