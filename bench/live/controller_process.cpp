@@ -121,6 +121,8 @@ double ControllerProcess::cpu_seconds() const {
 
 double ControllerProcess::megabytes_max() const { return status_number(pid_, "VmHWM") / 1024; }
 
+double ControllerProcess::megabytes_now() const { return status_number(pid_, "VmRSS") / 1024; }
+
 bool ControllerProcess::stop() {
   if (pid_ == 0) return true;
   ::kill(pid_, SIGTERM);

@@ -28,6 +28,7 @@ class ControllerProcess {
   [[nodiscard]] double cpu_seconds() const;
   /// Most resident memory so far.
   [[nodiscard]] double megabytes_max() const;
+  [[nodiscard]] double megabytes_now() const;
   [[nodiscard]] pid_t pid() const { return pid_; }
   /// SIGTERM; whether it ended with status 0.
   [[nodiscard]] bool stop();

@@ -1,6 +1,7 @@
 #include "bench/live/load_driver.hpp"
 
 #include "bench/live/objects.hpp"
+#include "bench/live/plain_write.hpp"
 #include "connectors/objects/observe.hpp"
 #include "connectors/objects/resource_types.hpp"
 #include "connectors/objects/write_parts.hpp"
@@ -18,8 +19,6 @@ namespace {
 Duration micros(std::chrono::steady_clock::duration d) {
   return Duration{std::chrono::duration_cast<std::chrono::microseconds>(d).count()};
 }
-
-bool succeeded(const WriteAnswer& answer) { return answer.http_status >= 200 && answer.http_status < 300; }
 
 }  // namespace
 

@@ -1,10 +1,10 @@
 #include "bench/live/third_client.hpp"
 
-#include <algorithm>
-#include <future>
 #include <utility>
 
 #include "bench/live/objects.hpp"
+#include "bench/live/plain_write.hpp"
+#include "bench/live/quantiles.hpp"
 
 namespace hindsight::bench {
 namespace {
@@ -40,9 +40,7 @@ ThirdClient::~ThirdClient() {
 int ThirdClient::write(Write::Verb verb, std::string body) {
   Write write{.verb = verb, .type = &config_map, .namespace_ = load_namespace, .name = name};
   write.body = std::move(body);
-  std::promise<int> status;
-  cluster_->write_once(std::move(write), [&](const connectors::WriteAnswer& answer) { status.set_value(answer.http_status); });
-  return status.get_future().get();
+  return write_and_wait(*cluster_, std::move(write)).http_status;
 }
 
 void ThirdClient::work() {
@@ -64,9 +62,9 @@ ThirdClient::Seen ThirdClient::take() {
     const std::lock_guard lock(mutex_);
     all.swap(took_ms_);
   }
-  if (all.empty()) return {};
-  std::sort(all.begin(), all.end());
-  return {all[all.size() / 2], all[all.size() * 99 / 100], all.size()};
+  const std::size_t writes = all.size();
+  const auto [p50, p99] = quantiles(std::move(all));
+  return {p50, p99, writes};
 }
 
 }  // namespace hindsight::bench
