@@ -39,6 +39,7 @@ class Walk {
     const auto lines = reader_.check_pages(100);
     if (!lines) return tl::unexpected(lines.error());
     for (const auto& line : *lines) find(0, "page check: " + line);
+    pages_sound_ = lines->empty();
     return {};
   }
 
@@ -52,9 +53,12 @@ class Walk {
     const auto last = reader_.last();
     if (!last && last.error().kind != ErrorKind::corrupt) return tl::unexpected(last.error());
     if (!last) find(0, last.error().message);
-    // What a domain is known to have counts too: the last row of a damaged table may be any, and so may what is noted of a domain.
-    constexpr Position offset_max = std::numeric_limits<std::int64_t>::max();
-    report_.last = std::min(std::max(last.value_or(0), tails_.empty() ? 0 : tails_.rbegin()->first), offset_max);
+    report_.last = last.value_or(0);
+    // The last row of damaged pages may be any; what a domain is known to have then counts too, and may be any as well.
+    if (!pages_sound_ && !tails_.empty()) {
+      constexpr Position offset_max = std::numeric_limits<std::int64_t>::max();
+      report_.last = std::min(std::max(report_.last, tails_.rbegin()->first), offset_max);
+    }
     const auto cut = reader_.trimmed();
     if (!cut && cut.error().kind != ErrorKind::corrupt) return tl::unexpected(cut.error());
     if (!cut) find(0, cut.error().message);
@@ -199,6 +203,7 @@ class Walk {
   sqlite::Turns turns_;  // nobody else uses the reader
   const CheckProgress& progress_;
   CheckReport report_;
+  bool pages_sound_ = true;
   Position first_ = 1;
   RecordChecker checker_;
   RecordBatch batch_;

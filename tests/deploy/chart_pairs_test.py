@@ -199,6 +199,13 @@ def uids(cluster, objects):
     return {key(one): (cluster.get(one) or {"metadata": {"uid": None}})["metadata"]["uid"] for one in objects}
 
 
+def left(cluster, objects):
+    """What is still there, and what the API server says of its removal."""
+    found = {key(one): cluster.get(one) for one in objects}
+    return {name: {"metadata": {part: one["metadata"].get(part) for part in ("creationTimestamp", "deletionTimestamp", "finalizers")}, "status": one.get("status")}
+            for name, one in found.items() if one}
+
+
 def of_kinds(objects, *kinds):
     return [one for one in objects if one["kind"] in kinds]
 
@@ -223,7 +230,7 @@ def test_the_commands_of_the_readmes(cluster, helm):
             assert done.returncode == 0, f"{page}: {command}: {done.stdout[-1000:]}{done.stderr[-2000:]}"
             ran += 1
         if page.startswith("deploy/helm"):
-            assert eventually(lambda: not any(uids(cluster, kept).values())), "the page has not taken everything away"
+            assert eventually(lambda: not left(cluster, kept)), f"the page has not taken everything away: {json.dumps(left(cluster, kept))}"
     assert ran > 10, ran
     # The other way to install brings the same objects.
     assert all(uids(cluster, helm.render()).values())
@@ -300,11 +307,12 @@ def test_upgrade_roll_back_and_remove(cluster, helm):
 
 
 def eventually(look, seconds=60):
-    for _ in range(seconds * 4):
-        if look():
-            return True
+    end = time.monotonic() + seconds
+    while not look():
+        if time.monotonic() > end:
+            return False
         time.sleep(0.25)
-    return False
+    return True
 
 
 def main():
