@@ -222,15 +222,27 @@ def test_the_commands_of_the_readmes(cluster, helm):
     tools.mkdir()
     for name in ("helm", "kubectl"):
         (tools / name).symlink_to(chart.tool(name))
+
+    def run(command):
+        return subprocess.run(["bash", "-e", "-o", "pipefail", "-c", command], cwd=ROOT, env={**helm.environment, "PATH": f"{tools}:{os.environ['PATH']}"},
+                              capture_output=True, text=True, timeout=chart.SECONDS_MAX, check=False)
+
+    def taken_away():
+        """With the page's remedy for a definition of which the API server has forgotten to look whether it can go (its finalizer meets a storage that is still being made, and its next try a conflict)."""
+        if not left(cluster, kept):
+            return True
+        run(remedy)
+        return not left(cluster, kept)
+
+    remedy = re.search(r"This makes it look: `(.*)`", (ROOT / "deploy/helm/hindsight/README.md").read_text()).group(1)
     ran = 0
     for page in ("deploy/helm/hindsight/README.md", "deploy/kustomize/README.md"):
         for command in blocks(page):
-            done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", command], cwd=ROOT, env={**helm.environment, "PATH": f"{tools}:{os.environ['PATH']}"},
-                                  capture_output=True, text=True, timeout=chart.SECONDS_MAX, check=False)
+            done = run(command)
             assert done.returncode == 0, f"{page}: {command}: {done.stdout[-1000:]}{done.stderr[-2000:]}"
             ran += 1
         if page.startswith("deploy/helm"):
-            assert eventually(lambda: not left(cluster, kept)), f"the page has not taken everything away: {json.dumps(left(cluster, kept))}"
+            assert eventually(taken_away), f"the page has not taken everything away: {json.dumps(left(cluster, kept))}"
     assert ran > 10, ran
     # The other way to install brings the same objects.
     assert all(uids(cluster, helm.render()).values())
