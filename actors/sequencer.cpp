@@ -342,7 +342,7 @@ void Sequencer::record_applied() {
   if (const auto* o = std::get_if<Observation>(&record.body); o != nullptr) {
     const bool timer = std::holds_alternative<TimerFired>(*o);
     if (timer) core_->timekeeper->heard();
-    const bool object = !timer && !std::holds_alternative<ClockStepped>(*o);
+    const bool object = !timer && !std::holds_alternative<ClockStepped>(*o) && !std::holds_alternative<WriteLimitObserved>(*o);
     if (phase_ != Phase::following) core_->clock->reached(e.time, object);
     if (object && !std::holds_alternative<MirrorSynced>(*o)) core_->newest_object = stored_.offset;
   }

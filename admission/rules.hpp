@@ -30,7 +30,8 @@ namespace hindsight::admission {
 ///    has given up is no place of its pods any more (EJ-113); a deactivation counts in
 ///    status.schedulingStats with the reason Deactivated, whatever its cause, and also of a Workload that holds no quota (BA-205). The
 ///    counts, and what pods of elastic jobs hold, are folded so, from the first epoch by these rules on.
-/// 9: an admission that an entry passed over before it would undo in the next cycle is withheld (D14).
+/// 9: an admission that an entry passed over before it would undo in the next cycle is withheld (D14); no cycle runs while the API server
+///    has enough to do with what was decided before (D15).
 inline constexpr std::uint32_t rules_version = 9;
 /// Epochs that decide by earlier rules go on to do so when they are judged.
 inline constexpr std::uint32_t rules_with_rounds = 2;
@@ -45,5 +46,6 @@ inline constexpr std::uint32_t rules_with_scans_begun_anew = 7;
 inline constexpr std::uint32_t rules_with_elastic_repairs = 8;
 inline constexpr std::uint32_t rules_with_deactivations_counted = 8;
 inline constexpr std::uint32_t rules_with_claims = 9;
+inline constexpr std::uint32_t rules_with_write_backlog = 9;
 
 }  // namespace hindsight::admission

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/option_checks.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/simulate_load.hpp"
@@ -32,9 +33,13 @@ using runtime::complain_of_file;
 using runtime::open_log;
 using runtime::release;
 
+constexpr Duration write_time_max = Duration::seconds(60);
+
 struct SimulateOptions {
   std::vector<std::string> files;
   std::string output = "table", log, config, feature_gates;
+  std::string write_time = "0s";
+  std::optional<std::uint32_t> writes_at_a_time;
   LoadOptions load;
 };
 
@@ -95,7 +100,22 @@ class SimulatedSnapshots {
   bool failed_ = false;
 };
 
+/// Errors: invalid (what a write takes is no duration, or beyond what makes sense).
+Result<connectors::simulated::ServerPace> pace_of(const SimulateOptions& o) {
+  const auto takes = parse_duration(o.write_time);
+  if (!takes || takes->micros < 0 || *takes > write_time_max)
+    return fail(ErrorKind::invalid, "--write-time: found \"" + o.write_time + "\", allowed: a duration from 0s to 1m, as 5ms");
+  if (o.writes_at_a_time && takes->micros == 0)
+    return fail(ErrorKind::invalid, "--writes-at-a-time: found without --write-time; allowed: with it");
+  connectors::simulated::ServerPace out;
+  out.write = *takes;
+  out.at_a_time = o.writes_at_a_time.value_or(out.at_a_time);
+  return out;
+}
+
 Result<int> simulate(const Session& session, const SimulateOptions& o) {
+  const auto server = pace_of(o);
+  if (!server) return tl::unexpected(server.error());
   auto configuration = runtime::run_configuration(o.config, o.feature_gates);
   if (!configuration) return complain_of_file(session.err, configuration.error());
   auto input = read_files(o.files);
@@ -123,6 +143,7 @@ Result<int> simulate(const Session& session, const SimulateOptions& o) {
     // Of a large load nobody reads before the end how much each job still lacks; a story that somebody wrote down is shown with every
     // write.
     if (!o.load.generate.empty() || !o.load.trace.empty()) options.message_interval = Duration{std::numeric_limits<std::int64_t>::max()};
+    options.server = *server;
     options.states = o.output == "states";
     options.to_the_end = o.output != "states";
     options.log = log.get();
@@ -174,6 +195,11 @@ void add_simulate(CLI::App& app, Session& session) {
       ->type_name("FILE");
   command->add_option("--feature-gates", o->feature_gates, "A=true,B=false; not together with featureGates in the file")
       ->type_name("GATES");
+  command->add_option("--write-time", o->write_time, "What each of our writes takes on the API server, which then is a busy one")
+      ->type_name("DURATION")
+      ->capture_default_str();
+  command->add_option("--writes-at-a-time", o->writes_at_a_time, "How many of them it carries out beside each other, 4 without this")
+      ->check(whole_number(1, 1000));
   add_load_options(*command, o->load);
   command->footer(
       "Jobs run for annotation hindsight.dev/run-seconds, those of manifests without one to the end; objects arrive at "

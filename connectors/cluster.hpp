@@ -56,6 +56,8 @@ class Cluster {
   /// How many writes it makes sense to have submitted without an answer; what goes beyond would wait for its turn, where nobody can decide
   /// it anew. From any thread.
   [[nodiscard]] virtual std::size_t writes_at_once() const { return std::numeric_limits<std::size_t>::max(); }
+  /// How many writes the server does well with at a time; 0: that is not known, or there is no end to it. From any thread.
+  [[nodiscard]] virtual std::uint32_t write_limit() const { return 0; }
 };
 
 }  // namespace hindsight::connectors

@@ -314,6 +314,8 @@ class Reader {
     for (const auto& [key, x] : v.items()) {
       if (key == "reactivationBatch")
         duration(x, "hindsight.reactivationBatch", settings_.reactivation_batch, false);
+      else if (key == "admissionsAhead")
+        integer(x, "hindsight.admissionsAhead", settings_.admissions_ahead);
       else if (key == "claimDuration")
         duration(x, "hindsight.claimDuration", settings_.claim_duration, false);
       else if (key == "preemptedWorkloadSliceHistory")
@@ -331,11 +333,10 @@ class Reader {
       else if (key == "upgradesBlockStrictFIFO")
         boolean(x, "hindsight.upgradesBlockStrictFIFO", settings_.upgrades_block);
       else if (key != "controllers" && key != "topologyMetrics")  // the webhooks' and the gauges', and no part of any decision
-        complain("hindsight." + key, "unknown field",
-                 "claimDuration, controllers, maxOptions, messageInterval, preemptedWorkloadSliceHistory, preemptionRightTimeout, "
-                 "reactivationBatch, "
-                 "repeatedPreemptions, "
-                 "topologyMetrics, topologyProfile, upgradesBlockStrictFIFO");
+        complain(
+            "hindsight." + key, "unknown field",
+            "admissionsAhead, claimDuration, controllers, maxOptions, messageInterval, preemptedWorkloadSliceHistory, "
+            "preemptionRightTimeout, reactivationBatch, repeatedPreemptions, topologyMetrics, topologyProfile, upgradesBlockStrictFIFO");
     }
   }
 

@@ -60,6 +60,7 @@ std::string describe(const T& e) {
   if constexpr (std::is_same_v<T, WriteRefused>) out += ": HTTP " + std::to_string(e.http_status);
   if constexpr (std::is_same_v<T, ClockStepped>)
     out += " " + moment(e.from) + " in the log, " + moment(e.to) + " by " + std::string(e.source);
+  if constexpr (std::is_same_v<T, WriteLimitObserved>) out += " " + (e.writes == 0 ? "not known" : std::to_string(e.writes) + " at a time");
   if constexpr (std::is_same_v<T, TreeReactivated>) out += " " + std::string(e.root);
   if constexpr (std::is_same_v<T, GateChanged>) out += " " + std::string(api_name(e.change)) + " " + std::string(e.value);
   if constexpr (std::is_same_v<T, EpochStarted>) {

@@ -12,6 +12,7 @@ Result<Trial> try_out(const admission::Entities& state, const admission::Domain:
   admission::LoopDriver copy(settings_reader);
   if (auto ok = admission::SnapshotCodec::read(admission::SnapshotCodec::write(state), copy); !ok) return tl::unexpected(ok.error());
   copy.entities().domain().bound_as(state.domain());
+  copy.entities().domain().forget_writes();
   Trial out;
   Encoder encoder;
   while (const auto step = copy.decide()) {

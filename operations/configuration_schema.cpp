@@ -112,6 +112,7 @@ constexpr std::string_view table_text = R"(
     bindAddress           string
     bindPort              int32 min=1 max=65535 default=8082
   hindsight
+    admissionsAhead       int32 min=0 max=1000
     claimDuration         string
     controllers           set<string>
     maxOptions            int32 min=1 max=64

@@ -107,6 +107,7 @@ std::span<const std::byte> Play::bytes_of(const Stage& stage, bool whole) {
 Play::Play(const Stage& stage, bool whole) : driver_(stage.read_settings) {
   if (auto ok = SnapshotCodec::read(bytes_of(stage, whole), driver_); !ok)
     throw std::runtime_error("a play of what is no snapshot: " + ok.error().message);
+  driver_.entities().domain().forget_writes();
   now_ = driver_.domain().now();
   if (stage.copies && !whole && stage.copies->thinned().left_out != 0) guards_ = &stage.copies->thinned().guards;
 }

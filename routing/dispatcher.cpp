@@ -77,7 +77,15 @@ void Dispatcher::lift_elsewhere(const SetAside& was, const Route& route) {
   send_(was.told, o);
 }
 
+void Dispatcher::share(const WriteLimitObserved& limit) {
+  const auto among = static_cast<std::uint32_t>(std::max<std::size_t>(1, busy_.size()));
+  const std::uint32_t each = limit.writes == 0 ? 0 : std::max(1U, limit.writes / among);
+  for (const Symbol& domain : std::exchange(busy_, {}))
+    if (write_limits_[domain].is_news(each)) send_(domain, WriteLimitObserved{each});
+}
+
 void Dispatcher::observe(const Observation& o) {
+  if (const auto* limit = std::get_if<WriteLimitObserved>(&o)) return share(*limit);
   remember(o);
   auto route = router_.observe(o);
   if (!router_.settled()) return;
@@ -89,6 +97,7 @@ void Dispatcher::observe(const Observation& o) {
   const auto object = object_of(o);
   const bool moved = object && std::ranges::any_of(moves, [&](const Move& m) { return m.object == *object; });
   const bool for_one = !route.everywhere && !route.domain.empty() && !moved;
+  if (for_one) busy_.insert(route.domain);
 
   std::set<Symbol, ByText> concerned;
   for (const auto& move : moves) concerned.insert({move.from, move.to});

@@ -12,6 +12,7 @@
 #include "admission/model/intents.hpp"
 #include "events/record.hpp"
 #include "routing/router.hpp"
+#include "vocabulary/write_limit_news.hpp"
 
 namespace hindsight::routing {
 
@@ -37,7 +38,8 @@ class Dispatcher {
 
   /// Before `list`: a domain of this cluster that is in the log from earlier days.
   void know(Symbol domain) { domains_.insert(domain); }
-  /// Tells it at once, or remembers it until `list`. MirrorSynced is not for here.
+  /// Tells it at once, or remembers it until `list`. MirrorSynced is not for here. A limit on writes (WriteLimitObserved) is shared among
+  /// the domains in which something has happened since the last one was.
   void observe(const Observation& o);
   /// All lists are complete: tells every domain all that concerns it. They decide after `complete`.
   void list();
@@ -67,6 +69,7 @@ class Dispatcher {
   void tell(Symbol domain, const ObjectKey& object);
   void begin(Symbol domain);
   void end(Symbol domain);
+  void share(const WriteLimitObserved& limit);
 
   Router router_;
   Send send_;
@@ -75,6 +78,8 @@ class Dispatcher {
   std::map<ObjectKey, SetAside> set_aside_;
   std::optional<SetAside> lifted_;  ///< By the observation that is being told.
   std::set<Symbol, ByText> domains_;
+  std::set<Symbol, ByText> busy_;  ///< Those that were told something of their own since a limit on writes was shared.
+  std::map<Symbol, WriteLimitNews, ByText> write_limits_;
   std::set<Symbol, ByText> unsettled_;   ///< Those that were told all that belongs together, and wait for `settled`.
   std::set<Symbol, ByText> incomplete_;  ///< Those that were told all since `list`, and have not been completed.
 };

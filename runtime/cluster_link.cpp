@@ -36,6 +36,7 @@ class ClusterLink::PostingCluster final : public connectors::Cluster {
     });
   }
   [[nodiscard]] std::size_t writes_at_once() const override { return cluster_.writes_at_once(); }
+  [[nodiscard]] std::uint32_t write_limit() const override { return cluster_.write_limit(); }
 
  private:
   connectors::Cluster& cluster_;

@@ -20,7 +20,10 @@ Result<std::unique_ptr<OneDomain>> OneDomain::start(events::Log& log, actors::No
   return out;
 }
 
-void OneDomain::observe(const Observation& o) { node_->observe_and_wait(o); }
+void OneDomain::observe(const Observation& o) {
+  const auto* limit = std::get_if<WriteLimitObserved>(&o);
+  if (limit == nullptr || write_limit_.is_news(limit->writes)) node_->observe_and_wait(o);
+}
 
 void OneDomain::synced(const connectors::Mirror& mirror, std::function<void()> done) {
   node_->call([this, &mirror, done = std::move(done)](admission::Entities& entities) {

@@ -6,6 +6,7 @@
 #include "runtime/cluster_domains.hpp"
 #include "runtime/live_projections.hpp"
 #include "runtime/node_snapshots.hpp"
+#include "vocabulary/write_limit_news.hpp"
 
 namespace hindsight::runtime {
 
@@ -33,6 +34,7 @@ class OneDomain final : public ClusterDomains {
   std::unique_ptr<NodeSnapshots> snapshots_;
   std::unique_ptr<actors::Node> node_;  ///< Ends before its snapshots.
   std::unique_ptr<LiveProjections> projections_;
+  WriteLimitNews write_limit_;
 };
 
 }  // namespace hindsight::runtime

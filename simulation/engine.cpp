@@ -93,6 +93,7 @@ void Engine::come_to_rest() {
     append({options_.domain, 1, 1, now_, 0}, EpochStarted{"simulation", release, admission::rules_version});
     if (!options_.configuration.empty()) emit(ConfigurationObserved{options_.configuration});
     emit(MirrorSynced{});
+    if (const auto limit = world_.cluster().write_limit(); limit != 0) emit(WriteLimitObserved{limit});
   }
   for (std::uint64_t steps = 0; !error_; ++steps) {
     apply_queued();

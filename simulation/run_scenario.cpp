@@ -108,7 +108,7 @@ Result<ScenarioResult> run_scenario(connectors::manifests::Scenario scenario, co
   jobs.every_job |= scenario.runs_every_job;
   auto world_options = cluster_options(*configuration, scenario.defaults_jobs, options);
   if (scenario.defaults_jobs) out.notices = topology_notices(scenario, world_options.gates);
-  out.world = std::make_unique<SimulatedWorld>(std::move(world_options), jobs);
+  out.world = std::make_unique<SimulatedWorld>(std::move(world_options), jobs, options.server);
   auto& cluster = out.world->simulated();
   out.start = cluster.now();
   EngineOptions engine_options;

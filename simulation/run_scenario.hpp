@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "connectors/manifests/scenario.hpp"
+#include "connectors/simulated/busy_server.hpp"
 #include "connectors/simulated/job_simulator.hpp"
 #include "connectors/simulated/simulated_cluster.hpp"
 #include "simulation/engine.hpp"
@@ -16,20 +17,30 @@ namespace hindsight::simulation {
 /// The simulated cluster with its job controller, as the engine's world.
 class SimulatedWorld final : public World {
  public:
-  explicit SimulatedWorld(connectors::simulated::ClusterOptions options = {}, connectors::simulated::JobSimulatorOptions jobs = {})
-      : cluster_(std::move(options)), jobs_(cluster_, jobs) {}
+  explicit SimulatedWorld(connectors::simulated::ClusterOptions options = {}, connectors::simulated::JobSimulatorOptions jobs = {},
+                          connectors::simulated::ServerPace pace = {})
+      : cluster_(std::move(options)), takes_time_(pace.write.micros > 0), server_(cluster_, pace), jobs_(cluster_, jobs) {}
 
   [[nodiscard]] connectors::simulated::SimulatedCluster& simulated() { return cluster_; }
-  [[nodiscard]] connectors::Cluster& cluster() override { return cluster_; }
-  [[nodiscard]] Time next_event() const override { return jobs_.next_due(); }
+  [[nodiscard]] connectors::Cluster& cluster() override {
+    if (takes_time_) return server_;
+    return cluster_;
+  }
+  [[nodiscard]] Time next_event() const override {
+    const Time written = server_.next_due(), due = jobs_.next_due();
+    return written.is_set() && (!due.is_set() || written < due) ? written : due;
+  }
   [[nodiscard]] std::uint64_t jobs_ended() const { return jobs_.ended(); }
   void advance_to(Time t) override {
     cluster_.set_time(t);
+    server_.run_due();
     jobs_.run_due();
   }
 
  private:
   connectors::simulated::SimulatedCluster cluster_;
+  const bool takes_time_;
+  connectors::simulated::BusyServer server_;
   connectors::simulated::JobSimulator jobs_;
 };
 
@@ -46,6 +57,7 @@ struct ScenarioOptions {
   bool webhooks = false;      ///< The admission webhooks default and judge what comes in, with the feature gates of the configuration.
   connectors::simulated::JobRules job_rules;        ///< Of which release the API server is.
   connectors::simulated::JobSimulatorOptions jobs;  ///< How its Job controller behaves.
+  connectors::simulated::ServerPace server;         ///< How fast it takes our writes.
   bool states = false;                              ///< Record a state after each step.
   /// See BridgeOptions::message_interval; hindsight.messageInterval of the configuration takes its place. 0: messages are written as often
   /// as they change, as Kueue does.

@@ -594,6 +594,12 @@ struct RecordQuarantined {
   Text reason;
 };
 
+/// How many writes the API server does well with at a time, as the connector has found out; told when it changes by much. Where several
+/// domains share a server, so much of it as this one may have.
+struct WriteLimitObserved {
+  std::uint32_t writes = 0;  ///< 0: it is not known.
+};
+
 /// Somebody took the domain: the first record of every epoch (rule 4).
 struct EpochStarted {
   Text writer;              ///< Host and process, for people.
@@ -606,6 +612,6 @@ using Observation =
     std::variant<ResourceFlavorObserved, ClusterQueueObserved, CohortObserved, LocalQueueObserved, WorkloadPriorityClassObserved,
                  PriorityClassObserved, NamespaceObserved, AdmissionCheckObserved, TopologyObserved, NodeObserved, JobObserved,
                  WorkloadObserved, ObjectDeleted, TimerFired, MirrorSynced, WriteRefused, ConfigurationObserved, PodObserved, ClockStepped,
-                 ObjectQuarantined, RecordQuarantined, NodeUsageObserved>;
+                 ObjectQuarantined, RecordQuarantined, NodeUsageObserved, WriteLimitObserved>;
 
 }  // namespace hindsight

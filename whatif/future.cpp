@@ -35,6 +35,7 @@ Future::Future(const projections::Stage& stage, const Responses& responses, cons
     : responses_(responses), arrivals_(arrivals), driver_(stage.read_settings), number_(number) {
   if (auto ok = SnapshotCodec::read(stage.snapshot, driver_.entities()); !ok)
     throw std::runtime_error("a future of what is no snapshot: " + ok.error().message);
+  driver_.entities().domain().forget_writes();
   now_ = planned_to_ = driver_.domain().now();
   driver_.forget_touched();
   const auto run_time = [this](std::string_view uid) -> std::optional<Known> {

@@ -69,6 +69,7 @@ void Domain::count(const Envelope& e) {
   ++sequence_;
   epoch_ = std::max(epoch_, e.epoch);
   if (e.time > now_) now_ = e.time;  // a clock that steps back does not turn time back
+  backlog_.pass_to(now_);
   asked_kinds_ = 0;
   contenders_.clear();
 }
@@ -161,18 +162,21 @@ std::optional<Domain::RoutedEvent> Domain::route_event(const Event& e, bool life
   if (!entry) return std::nullopt;  // its object has gone meanwhile
   if (const auto* q = std::get_if<QuotaReserved>(&e)) {
     claims_.forget(q->workload.uid);
+    backlog_.decided(q->workload.uid, now_);
     place_workload(entry.id, Catalog::LocalQueueKey(workload_places_[entry.id].member), Symbol(q->cluster_queue));
   }
   if (const auto* r = std::get_if<EntryRequeued>(&e)) {
     if (!r->claimant.uid.empty()) claims_.note(r->claimant.uid, Symbol(r->cluster_queue), now_);
     mark_tree(catalog_->root_of(Symbol(r->cluster_queue)));  // its parent tells the queue, with what else it has to say
   } else if (const auto* p = std::get_if<WorkloadPreempted>(&e)) {
+    backlog_.settled(p->workload.uid);
     repeated_.note(p->preemptor.uid, p->workload.uid, sequence_, static_cast<std::uint32_t>(catalog_->settings.repeated_preemptions));
   } else if (std::holds_alternative<PreemptionGateChanged>(e) || std::holds_alternative<FamilyReset>(e) ||
              std::holds_alternative<OptionSwitched>(e) || std::holds_alternative<OptionAdmitted>(e)) {
     something_new();  // another Option may do now what the last one was not allowed to
   } else if (std::holds_alternative<WorkloadEvicted>(e) || std::holds_alternative<WorkloadFinished>(e)) {
     claims_.forget(std::visit(NamedWorkload{}, e));
+    backlog_.settled(std::visit(NamedWorkload{}, e));
     if (repeated_.forget(std::visit(NamedWorkload{}, e))) mark_trees();
   }
   return RoutedEvent{entry.parent, {&e, entry.id, life_cycle}};
@@ -387,6 +391,7 @@ Time Domain::next_due() const {
     if (!due.is_set() || t < due) due = t;
   const Time claim_ends = claims_.next_end(claims_asked_, catalog_->settings.claim_duration);
   if (claim_ends.is_set() && (!due.is_set() || claim_ends < due)) due = claim_ends;
+  if (const Time go_on = backlog_.next_end(); waits_for_writes() && (!due.is_set() || go_on < due)) due = go_on;
   if (!sampling_.empty()) {
     // Only a timer samples. When another record has moved the time beyond that, the next moment is due: a time that has passed wakes
     // nobody.
@@ -406,6 +411,7 @@ Time Domain::next_due_after(Time t) const {
   for (const auto& [root, at] : reactivations_) consider(at);
   for (const auto& [root, at] : second_passes_) consider(at);
   consider(claims_.next_end(std::max(t, claims_asked_), catalog_->settings.claim_duration));
+  if (waits_for_writes()) consider(backlog_.next_end());
   if (!sampling_.empty()) consider(std::max(sampling_.begin()->first, now_ + Duration{1}));
   return due;
 }
@@ -424,7 +430,7 @@ std::size_t Domain::entries() const {
   return members_.size() + holders_.size() + lineages_.size() + children_.size() + owned_.size() + descendants_.size() +
          running_ancestors_.size() + pods_.size() + pods_of_owners_.size() + held_.size() + not_ready_.size() + due_.size() +
          reactivations_.size() + consumed_.size() + sampling_.size() + sampling_of_.size() + job_kinds_.size() + workload_places_.size() +
-         repeated_.counts().size() + claims_.all().size() + quarantined_.size() + quarantined_queues_.size() +
+         repeated_.counts().size() + claims_.all().size() + backlog_.size() + quarantined_.size() + quarantined_queues_.size() +
          catalog_->local_queues.size() + catalog_->namespaces.size() + nodes_.size() + node_usage_.size() + hosts_.nodes.size() +
          hosts_.doubtful.size() + stands_on_.size() + standing_.size() + lingering_.size() + lingers_on_.size() + second_passes_.size();
 }
@@ -472,6 +478,7 @@ std::uint64_t Domain::hash() const {
   seen_.add_to(h);
   repeated_.add_to(h);
   claims_.add_to(h);
+  backlog_.add_to(h);
   std::uint64_t consumed = 0;  // a sum: the table has no order
   for (const auto& [key, seen] : consumed_) {
     StateHash one;

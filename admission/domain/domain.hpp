@@ -20,6 +20,7 @@
 #include "admission/rules.hpp"
 #include "admission/scheduling/claims.hpp"
 #include "admission/scheduling/repeated_preemptions.hpp"
+#include "admission/scheduling/write_backlog.hpp"
 #include "admission/tables/registry.hpp"
 #include "vocabulary/record.hpp"
 
@@ -140,6 +141,14 @@ class Domain {
   [[nodiscard]] const RepeatedPreemptions& repeated_preemptions() const { return repeated_; }
   /// For whom room is kept, or was a moment ago (D14).
   [[nodiscard]] const Claims& claims() const { return claims_; }
+  /// What the API server does not have yet (D15).
+  [[nodiscard]] const WriteBacklog& write_backlog() const { return backlog_; }
+  /// Does no cycle run at present, because of that?
+  [[nodiscard]] bool waits_for_writes() const {
+    return rules_ >= rules_with_write_backlog && backlog_.is_full(static_cast<std::uint32_t>(catalog_->settings.admissions_ahead));
+  }
+  /// For a play on a copy of a state, in which what is decided need not be written.
+  void forget_writes() { backlog_ = {}; }
   [[nodiscard]] Symbol root_of(Symbol queue) const { return catalog_->root_of(queue); }
   /// Index of the parent of a Workload or job, by uid.
   [[nodiscard]] std::optional<std::uint32_t> find_parent(std::string_view uid) const;
@@ -258,6 +267,7 @@ class Domain {
   static void apply(const ClockStepped& /*for people*/, Outbox& /*out*/) {}
   void apply(const ObjectQuarantined& o, Outbox& out);
   static void apply(const RecordQuarantined& /*begin() knows it*/, Outbox& /*out*/) {}
+  void apply(const WriteLimitObserved& o, Outbox& /*out*/) { backlog_.limit(o.writes); }
   /// False: the observation is of an older version than the one that was set aside, and is to change nothing.
   [[nodiscard]] bool lift_quarantine(const Observation& o);
   void lift_quarantine(Text uid);
@@ -403,6 +413,7 @@ class Domain {
   SeenVersions seen_;
   RepeatedPreemptions repeated_;
   Claims claims_;
+  WriteBacklog backlog_;
 
   // what was set aside
   std::map<std::string, Quarantined, std::less<>> quarantined_;

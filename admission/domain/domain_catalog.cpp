@@ -347,6 +347,7 @@ void Domain::apply(const WorkloadObserved& o, Outbox& out) {
     holder = workload_places_[w.id].holder;
   }
   know(w.parent);
+  if (o.has_admission) backlog_.settled(o.meta.uid);
   const std::uint64_t version = o.meta.resource_version;
   if (version == 0 || w.id >= workload_places_.size() || version >= workload_places_[w.id].version) {
     if (o.has_admission) holder = Symbol(o.admission_cluster_queue);
@@ -382,6 +383,7 @@ void Domain::apply(const ObjectDeleted& o, Outbox& out) {
         place_workload(w.id, {}, {});
         registry_.remove_workload(o.uid);
         claims_.forget(o.uid);
+        backlog_.settled(o.uid);
         if (repeated_.forget(o.uid)) mark_trees();
       }
       break;
@@ -517,6 +519,7 @@ void Domain::apply(const WriteRefused& o, Outbox& out) {
       out.send(domain_address, {EntityKind::workload_parent, it->second.keeper}, msg::WriteRefusedSeen{&o, 0});
   } else if (const auto w = registry_.find_workload(o.uid)) {
     out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WriteRefusedSeen{&o, w.id});
+    backlog_.settled(o.uid);
     something_new();
   }
 }

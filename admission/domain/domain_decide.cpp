@@ -83,6 +83,7 @@ bool Domain::ask_timers() {
 }
 
 bool Domain::ask_trees(Outbox& out) {
+  if (waits_for_writes()) return false;
   for (auto it = second_passes_.begin(); it != second_passes_.end();) {  // asked once; what stays due is announced again
     if (it->second > now_) {
       ++it;

@@ -210,6 +210,9 @@ struct Settings {
   /// How often one Workload may preempt the same other one without news from outside (D13; repeated_preemptions.hpp); 0: without limit.
   std::int32_t repeated_preemptions = 3;
   Duration claim_duration = Duration::seconds(1);  ///< How long room is kept for one that was passed over (D14; claims.hpp); 0: not at all.
+  /// So many admissions for each write that the API server does well with at a time may be without their write before cycles wait (D15;
+  /// write_backlog.hpp); 0: cycles never wait.
+  std::int32_t admissions_ahead = 2;
   bool compact_topologies = false;  ///< hindsight.topologyProfile: Compact, in place of Kueue's algorithm (topology/compact.hpp).
   // feature gates with their defaults (base-api §12)
   bool partial_admission = true;

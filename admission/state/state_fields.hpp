@@ -117,6 +117,8 @@ HINDSIGHT_STATE(RepeatedPreemptions::Count, victim, in_a_row, in_all, last, left
 HINDSIGHT_STATE_OF_KINDS(RepeatedPreemptions, (counts_, news_), (), (left_alone_), ())
 HINDSIGHT_STATE(Claims::Claim, cluster_queue, since)
 HINDSIGHT_STATE(Claims, claims_)
+HINDSIGHT_STATE(WriteBacklog::Entry, uid, since)
+HINDSIGHT_STATE(WriteBacklog, limit_, entries_)
 HINDSIGHT_STATE(SeenVersions::Key, kind, namespace_, name)
 HINDSIGHT_STATE(SeenVersions::Seen, uid, version, gone)
 HINDSIGHT_STATE_OF_KINDS(SeenVersions, (seen_), (), (gone_), ())
@@ -126,7 +128,8 @@ HINDSIGHT_STATE(Domain::Quarantined, kind, api_kind, namespace_, name, resource_
 HINDSIGHT_STATE_OF_KINDS(Domain,
                          (catalog_, nodes_, node_usage_, sequence_, epoch_, decided_base_, cycles_, stale_decisions_, resolved_base_,
                           life_cycle_steps_, rules_, now_, synced_, workload_places_, job_kinds_, lineages_, pods_, held_, listed_,
-                          reactivations_, consumed_, seen_cycles_, seen_, repeated_, claims_, quarantined_, passed_over_, configured_),
+                          reactivations_, consumed_, seen_cycles_, seen_, repeated_, claims_, backlog_, quarantined_, passed_over_,
+                          configured_),
                          (registry_, tree_version_),
                          (members_, holders_, job_places_, children_, owned_, descendants_, pods_of_owners_, running_ancestors_, hosts_,
                           said_, lingering_, lingers_on_, stands_on_, standing_, not_ready_, due_, due_of_, sampling_, sampling_of_,

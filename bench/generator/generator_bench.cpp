@@ -2,13 +2,17 @@
 
 #include <benchmark/benchmark.h>
 
+#include <string>
+#include <vector>
+
 #include "bench/generator/virtual_run.hpp"
 
 namespace hindsight::bench {
 namespace {
 
 void in_virtual_time(benchmark::State& state, const Generator& generator) {
-  const Pace pace{Duration::millis(state.range(0)), Duration::millis(state.range(1)), Duration::millis(state.range(2))};
+  const Pace pace{Duration::millis(state.range(0)), Duration::millis(state.range(1)), Duration::millis(state.range(2)),
+                  Duration::millis(state.range(3)), static_cast<std::int32_t>(state.range(4))};
   Outcome outcome;
   while (state.KeepRunning()) {
     outcome = virtual_run(generator, pace);
@@ -23,21 +27,25 @@ void in_virtual_time(benchmark::State& state, const Generator& generator) {
     state.counters["mean wait " + std::string(generator.classes[i].name) + " s"] = outcome.waits[i].mean_seconds();
 }
 
-// How long wake-ups gather, how long a claim lasts (0: Kueue's way), and what each write of the Workloads' owner takes.
+// How long wake-ups gather, how long a claim lasts (0: Kueue's way), what each write of the Workloads' owner and each of ours takes, and
+// how many admissions may be ahead of our writes.
+const std::vector<std::string> arguments{"batch ms", "claim ms", "write ms", "own ms", "ahead"};
+
 BENCHMARK_CAPTURE(in_virtual_time, baseline, baseline())
-    ->ArgNames({"batch ms", "claim ms", "write ms"})
-    ->ArgsProduct({{1000, 100, 0}, {1000}, {0}})
-    ->ArgsProduct({{100}, {0}, {0, 20}})
-    ->Args({100, 1000, 20})
+    ->ArgNames(arguments)
+    ->ArgsProduct({{1000, 100, 0}, {1000}, {0}, {0}, {0}})
+    ->ArgsProduct({{100}, {0}, {0, 20}, {0}, {0}})
+    ->Args({100, 1000, 20, 0, 0})
+    ->ArgsProduct({{100}, {1000}, {20}, {8, 20, 40}, {0, 1, 2, 4, 8}})
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(in_virtual_time, tas, topology_aware())
-    ->ArgNames({"batch ms", "claim ms", "write ms"})
-    ->ArgsProduct({{1000, 100}, {1000}, {0}})
+    ->ArgNames(arguments)
+    ->ArgsProduct({{1000, 100}, {1000}, {0}, {0}, {0}})
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(in_virtual_time, large_scale, large_scale())
-    ->ArgNames({"batch ms", "claim ms", "write ms"})
-    ->ArgsProduct({{1000, 100}, {1000}, {0}})
-    ->Args({100, 0, 0})
+    ->ArgNames(arguments)
+    ->ArgsProduct({{1000, 100}, {1000}, {0}, {0}, {0}})
+    ->Args({100, 0, 0, 0, 0})
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace

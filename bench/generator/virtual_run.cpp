@@ -9,6 +9,7 @@
 #include <queue>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "admission/domain/loop_driver.hpp"
 #include "admission/rules.hpp"
@@ -33,6 +34,7 @@ class World {
           admission::Settings s;
           s.reactivation_batch = pace.batch;
           s.claim_duration = pace.claim;
+          s.admissions_ahead = pace.ahead;
           s.balanced_placement = true;
           return s;
         }) {
@@ -48,12 +50,17 @@ class World {
       Time t = next < arrivals_.size() ? origin + arrivals_[next].at : Time::never();
       if (!ends_.empty() && (!t.is_set() || ends_.top().at < t)) t = ends_.top().at;
       if (write_ && (!t.is_set() || written_at_ < t)) t = written_at_;
+      if (!own_under_way_.empty() && (!t.is_set() || own_under_way_.front().ends < t)) t = own_under_way_.front().ends;
       const Time due = driver_.domain().next_due();
       if (due.is_set() && due > now_ && (!t.is_set() || due < t)) t = due;
       if (!t.is_set()) give_up("nothing is left to happen, but not all Workloads have ended");
       pass_to(t);
       bool told = false;
       for (; !ends_.empty() && ends_.top().at <= now_; ends_.pop()) endings_.push_back(ends_.top());
+      while (!own_under_way_.empty() && own_under_way_.front().ends <= now_) {
+        carry_out_own();
+        told = true;
+      }
       while (!write_ || written_at_ <= now_) {
         if (write_) {
           ended += carry_out(*std::exchange(write_, std::nullopt));
@@ -89,6 +96,7 @@ class World {
     WorkloadObserved facts;
     std::uint32_t admissions = 0;
     bool runs = false;
+    Unwritten unwritten = Unwritten::nothing;
     Duration wait;
   };
   struct End {
@@ -97,6 +105,13 @@ class World {
     bool operator<(const End& other) const { return at > other.at; }  // the earliest on top
   };
 
+  /// Of ours.
+  struct OwnWrite {
+    std::uint32_t workload = 0;
+    bool evicts = false;  ///< Else it admits.
+    Time ends;
+  };
+  enum class Unwritten : std::uint8_t { nothing, admission, eviction };
   /// Of the owner.
   struct Write {
     std::uint32_t workload = 0;
@@ -170,6 +185,7 @@ class World {
       apply(Observation{local});
     }
     apply(Observation{MirrorSynced{}});
+    if (pace_.own.micros > 0) apply(Observation{WriteLimitObserved{Pace::own_writes}});
   }
 
   void nodes() {
@@ -284,6 +300,33 @@ class World {
     return 0;
   }
 
+  /// An eviction takes the place of an admission that was not written yet.
+  void begin_own_writes() {
+    while (own_under_way_.size() < Pace::own_writes) {
+      auto& from = evictions_.empty() ? admissions_ : evictions_;
+      if (from.empty()) return;
+      const std::uint32_t i = from.front();
+      const bool evicts = &from == &evictions_;
+      from.pop_front();
+      if (!evicts && state_[i].unwritten != Unwritten::admission) continue;
+      own_under_way_.push_back({i, evicts, now_ + pace_.own});
+    }
+  }
+
+  void carry_out_own() {
+    const OwnWrite w = own_under_way_.front();
+    own_under_way_.pop_front();
+    Unwritten& unwritten = state_[w.workload].unwritten;
+    if (w.evicts) {
+      unwritten = Unwritten::nothing;
+      begin_eviction(w.workload);
+    } else if (std::exchange(unwritten, unwritten == Unwritten::admission ? Unwritten::nothing : unwritten) == Unwritten::admission) {
+      start(w.workload);
+      echo(w.workload, false);
+    }
+    begin_own_writes();
+  }
+
   void stop(std::uint32_t i) {
     if (!state_[i].runs) return;
     state_[i].runs = false;
@@ -345,12 +388,27 @@ class World {
         if (const auto* r = std::get_if<QuotaReserved>(&e)) {
           reserved_.push_back(number_of(r->workload));
           remember_places(state_[reserved_.back()], r->assignments);
-          start(reserved_.back());
         }
         if (const auto* p = std::get_if<WorkloadPreempted>(&e)) evicted_.push_back(number_of(p->workload));
       }
-      for (const auto i : reserved_) echo(i, false);
-      for (const auto i : evicted_) begin_eviction(i);
+      for (const auto i : reserved_) {
+        if (pace_.own.micros > 0) {
+          state_[i].unwritten = Unwritten::admission;
+          admissions_.push_back(i);
+        } else {
+          start(i);
+          echo(i, false);
+        }
+      }
+      for (const auto i : evicted_) {
+        if (pace_.own.micros > 0) {
+          state_[i].unwritten = Unwritten::eviction;
+          evictions_.push_back(i);
+        } else {
+          begin_eviction(i);
+        }
+      }
+      begin_own_writes();
     }
   }
 
@@ -379,9 +437,11 @@ class World {
   std::priority_queue<End> ends_;
   std::deque<End> endings_;  ///< Their time has come.
   std::deque<std::uint32_t> evicting_;
-  std::optional<Write> write_;                     ///< That the owner is at,
-  Time written_at_;                                ///< until then.
-  std::vector<std::uint32_t> reserved_, evicted_;  ///< By the step that was just applied.
+  std::deque<OwnWrite> own_under_way_;                ///< In the order in which they end.
+  std::deque<std::uint32_t> admissions_, evictions_;  ///< That we write next.
+  std::optional<Write> write_;                        ///< That the owner is at,
+  Time written_at_;                                   ///< until then.
+  std::vector<std::uint32_t> reserved_, evicted_;     ///< By the step that was just applied.
   Outcome outcome_;
   Time now_ = origin;
   std::uint64_t sequence_ = 0, version_ = 0;

@@ -463,8 +463,13 @@ void Bridge::see_departed(const Sent& sent, bool written) {
   if (departing_.empty()) options_.departed();
 }
 
+void Bridge::tell_write_limit() {
+  if (const auto limit = cluster_.write_limit(); synced_ && limit != 0) emit_(WriteLimitObserved{limit});
+}
+
 void Bridge::retry() {
   wait_on();
+  tell_write_limit();
   if (listed_) tell_usage();
   read_again();
   std::vector<std::string> keys;

@@ -111,6 +111,9 @@ class Bridge {
   [[nodiscard]] Time next_postponed() const { return postponed_.empty() ? Time::never() : postponed_.begin()->first; }
   /// Tells what pods use of nodes, as far as it has changed; to be called about every tenth of a second with `gathers_usage`.
   void tell_usage();
+  /// Tells how many writes the cluster does well with at a time, whether that has changed or not; who takes it passes on what is news
+  /// (vocabulary/write_limit_news.hpp). `retry` does that, too.
+  void tell_write_limit();
   /// There is something to tell.
   [[nodiscard]] bool usage_waits() const { return listed_ && usage_.waits(); }
   /// After how many calls of `retry` something that waits, after a refusal for instance, has its turn; 0: nothing waits for that.

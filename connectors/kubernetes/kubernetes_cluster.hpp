@@ -59,6 +59,7 @@ class KubernetesCluster final : public Cluster {
   [[nodiscard]] std::size_t writes_at_once() const override {
     return 2 * http_->writes_at_once() + http_->slow_writes() + writer_->backing_off();
   }
+  [[nodiscard]] std::uint32_t write_limit() const override { return static_cast<std::uint32_t>(http_->writes_found()); }
   /// A write that gives way to all others, is not retried and may be dropped (Kubernetes events); for leaders only, as above. `done` may be
   /// empty; http_status 0: dropped, or not answered.
   void submit_best_effort(Write write, std::function<void(WriteAnswer)> done = {});

@@ -37,7 +37,8 @@ const std::map<std::string, std::string> looked_at{
      "--kubeconfig --context --namespace --as-controller --own-rights --log --log-config --log-limit --config --feature-gates --server "
      "--only --timeout --limit --print --output"},
     {"simulate",
-     "files --output --log --config --feature-gates --generate --trace --trace-format --trace-queue --trace-priorities --namespace"},
+     "files --output --log --config --feature-gates --write-time --writes-at-a-time --generate --trace --trace-format --trace-queue "
+     "--trace-priorities --namespace"},
     {"get",
      "kind name --namespace --all-namespaces --selector --field-selector --clusterqueue --localqueue --status --for --since --sort-by "
      "--no-headers --watch --output-watch-events --output --log --log-config --domain --at --tz"},
@@ -182,6 +183,11 @@ TEST_F(RefusedCombinations, WhatWouldBeIgnoredIsRefused) {
       {{"simulate", manifests_, "--trace-format", "swf"}, "found without --trace"},
       {{"simulate", manifests_, "--trace-queue", "user"}, "found without --trace"},
       {{"simulate", manifests_, "--trace-priorities"}, "found without --trace"},
+      {{"simulate", manifests_, "--write-time", "soon"}, "--write-time: found \"soon\", allowed: a duration from 0s to 1m"},
+      {{"simulate", manifests_, "--write-time", "-1s"}, "allowed: a duration from 0s to 1m"},
+      {{"simulate", manifests_, "--write-time", "61s"}, "allowed: a duration from 0s to 1m"},
+      {{"simulate", manifests_, "--writes-at-a-time", "2"}, "--writes-at-a-time: found without --write-time"},
+      {{"simulate", manifests_, "--write-time", "5ms", "--writes-at-a-time", "0"}, "allowed: a whole number, 1 to 1000"},
       {{"simulate", manifests_, "-n", "a"}, "-n: found without --generate and --trace"},
       // ui
       {{"ui", "--listen", "127.0.0.1:0", "--kubeconfig", "f"}, "--kubeconfig: found with --listen 127.0.0.1:0"},

@@ -102,6 +102,7 @@ Explorer::Explorer(std::uint64_t seed, bool cycles_hurry, Kind kind)
       follower_(new_driver(true)) {
   server_.now = Time::from_seconds(1'700'000'000);
   if (seed % 4 == 1 && !families()) users_->resize_often();
+  if (seed > seeds_with_kept_states && seed % 3 == 0) write_limit_ = 1 + static_cast<std::uint32_t>(seed / 3 % 2);
 }
 
 std::string first_field(const LoopDriver& a, const LoopDriver& b) {
@@ -229,6 +230,10 @@ void Explorer::decide() {
   if (!mine) {
     at_rest_ = true;
     if (!leader_->domain().synced()) return;
+    if (leader_->domain().waits_for_writes()) {  // who could be admitted waits all the same, until a write is seen
+      ++waits_for_writes_;
+      return;
+    }
     if (auto finding = queue_rules_.check_rest(*leader_); !finding.empty()) fail(finding);
     if (families()) {
       if (auto finding = family_rules_.check_rest(*leader_); !finding.empty()) fail(finding);
@@ -428,6 +433,7 @@ std::string Explorer::run() {
     const auto told_first = random_.below(20);
     for (std::size_t i = 0; i < told_first; ++i) observe();
     record(history_.append(OwnedObservation{nullptr, MirrorSynced{}}, server_.now, epoch_));
+    if (write_limit_ != 0) record(history_.append(OwnedObservation{nullptr, WriteLimitObserved{write_limit_}}, server_.now, epoch_));
     const auto actions = (100 + random_.below(200)) * (long_ ? 2 : 1);
     for (std::size_t i = 0; i < actions; ++i) one_action(true);
     append_decision();

@@ -42,6 +42,8 @@ class Explorer {
     families,  ///< Queues with concurrent admission (8691).
   };
 
+  /// The states of histories up to this one are on record (states.txt). Of those behind it a third knows a limit on writes (D15).
+  static constexpr std::uint64_t seeds_with_kept_states = 1'000;
   explicit Explorer(std::uint64_t seed, Kind kind = Kind::jobs) : Explorer(seed, seed % 4 == 3, kind) {}
   /// `cycles_hurry`: see `bound`.
   Explorer(std::uint64_t seed, bool cycles_hurry, Kind kind = Kind::jobs);
@@ -64,6 +66,8 @@ class Explorer {
 
   [[nodiscard]] std::uint64_t steps() const { return steps_; }  ///< Actions of users, watcher, applier, clock and domain.
   [[nodiscard]] std::size_t parked_looked_at() const { return queue_rules_.looked_at(); }
+  /// How often nothing was decided because too much was unwritten (D15).
+  [[nodiscard]] std::size_t waits_for_writes() const { return waits_for_writes_; }
   [[nodiscard]] const SliceRules::Figures& slices_looked_at() const { return slice_rules_.figures(); }
   [[nodiscard]] const FamilyRules::Figures& families_looked_at() const { return family_rules_.figures(); }
   [[nodiscard]] const History& history() const { return history_; }
@@ -107,6 +111,8 @@ class Explorer {
   bool cycles_hurry_;
   Kind kind_;
   bool long_ = false;
+  std::uint32_t write_limit_ = 0;
+  std::size_t waits_for_writes_ = 0;
   Random random_, order_;  ///< The second one only for orders of delivery.
   ApiServer server_;
   std::unique_ptr<Users> users_;

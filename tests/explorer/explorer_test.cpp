@@ -49,13 +49,14 @@ TEST_P(RandomHistories, BreakNoInvariant) {
   const std::uint64_t first = number("HINDSIGHT_FIRST_SEED", 1) + GetParam() * seeds;
   int failures = 0;
   std::uint64_t steps = 0;
-  std::size_t parked = 0;
+  std::size_t parked = 0, waits_for_writes = 0;
   SliceRules::Figures slices;
   for (std::uint64_t seed = first; seed < first + seeds && failures < 5; ++seed) {
     Explorer explorer(seed);
     const std::string finding = explorer.run();
     steps += explorer.steps();
     parked += explorer.parked_looked_at();
+    waits_for_writes += explorer.waits_for_writes();
     const auto& seen = explorer.slices_looked_at();
     for (const auto figure :
          {&SliceRules::Figures::usages, &SliceRules::Figures::flavors, &SliceRules::Figures::sizes, &SliceRules::Figures::waiting,
@@ -64,13 +65,15 @@ TEST_P(RandomHistories, BreakNoInvariant) {
     EXPECT_EQ(finding, "") << "repeat with: " << again(seed);
     if (!finding.empty()) ++failures;
   }
-  std::printf("%llu steps; at rest %zu parked workloads were tried in vain\n", static_cast<unsigned long long>(steps), parked);
+  std::printf("%llu steps; at rest %zu parked workloads were tried in vain; %zu times cycles waited for writes\n",
+              static_cast<unsigned long long>(steps), parked, waits_for_writes);
   std::printf("slices: %zu amounts in use, %zu flavors kept, %zu sizes, %zu waiting (%zu beyond the maximum), %zu jobs run, %zu do not\n",
               slices.usages, slices.flavors, slices.sizes, slices.waiting, slices.exceeding, slices.running, slices.stopped);
 #ifndef __SANITIZE_ADDRESS__
   if (failures == 0 && seeds >= seeds_of_the_suite / parts) {
     EXPECT_GE(steps, 1'000'000U / parts);
     EXPECT_GT(parked, 50'000U / parts);
+    EXPECT_GT(waits_for_writes, 1'000U / parts);  // D15
     // Of each there was enough to look at (EJ-159).
     EXPECT_GT(slices.usages, 100'000U / parts);
     EXPECT_GT(slices.flavors, 300U / parts);

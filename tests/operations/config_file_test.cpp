@@ -125,7 +125,7 @@ resources:
     outputs: {example.com/memory: 5Ki, example.com/credits: 10}
 objectRetentionPolicies: {workloads: {afterFinished: 1h, afterDeactivatedByKueue: 0s}}
 featureGates: {PartialAdmission: false, PriorityBoost: true}
-hindsight: {reactivationBatch: 250ms, repeatedPreemptions: 5, topologyMetrics: 2, topologyProfile: Compact}
+hindsight: {admissionsAhead: 7, reactivationBatch: 250ms, repeatedPreemptions: 5, topologyMetrics: 2, topologyProfile: Compact}
 )");
   EXPECT_TRUE(s.manage_jobs_without_queue_name);
   ASSERT_EQ(s.managed_jobs_namespaces.size(), 2U);  // BA-172
@@ -150,6 +150,7 @@ hindsight: {reactivationBatch: 250ms, repeatedPreemptions: 5, topologyMetrics: 2
   EXPECT_TRUE(s.priority_boost);
   EXPECT_EQ(s.reactivation_batch, Duration::millis(250));
   EXPECT_EQ(s.repeated_preemptions, 5);  // D13
+  EXPECT_EQ(s.admissions_ahead, 7);      // D15
   EXPECT_TRUE(s.compact_topologies);
   EXPECT_FALSE(from_file.compact_topologies);
   EXPECT_FALSE(settings("hindsight: {topologyProfile: Kueue}\n").compact_topologies);
@@ -597,6 +598,7 @@ constexpr FieldCase field_cases[] = {
      "IP address"},
     {"visibilityServer: {bindPort: 1}", "visibilityServer: {bindPort: 65536}", "visibilityServer.bindPort", "65535"},
     {"hindsight: {reactivationBatch: 0s}", "hindsight: {reactivationBatch: 1}", "hindsight.reactivationBatch", "must be a string"},
+    {"hindsight: {admissionsAhead: 0}", "hindsight: {admissionsAhead: 1001}", "hindsight.admissionsAhead", "equal to 1000"},
     {"hindsight: {repeatedPreemptions: 0}", "hindsight: {repeatedPreemptions: -1}", "hindsight.repeatedPreemptions", "equal to 0"},
     {"hindsight: {topologyMetrics: 2}", "hindsight: {topologyMetrics: 17}", "hindsight.topologyMetrics", "equal to 16"},
     {"hindsight: {topologyProfile: Compact}", "hindsight: {topologyProfile: compact}", "hindsight.topologyProfile", "\"Compact\""},

@@ -88,6 +88,35 @@ TEST_F(DispatcherTest, EachTreeHearsOfItsOwnAndOfWhatIsEverywhere) {
   for (const auto& [name, driver] : domains) EXPECT_EQ(driver->domain().catalog()->flavors.size(), 2U) << name;
 }
 
+// D15: the domains of one cluster share what its API server takes.
+TEST_F(DispatcherTest, ALimitOnWritesIsSharedAmongTheBusy) {
+  set_up();
+  const auto limit = [this](const char* domain) { return domains.at(domain)->domain().write_backlog().limit(); };
+  const auto left = "c/cohort/left", right = "c/cohort/right";
+  observe(WriteLimitObserved{8});
+  EXPECT_EQ(limit(left), 0U) << "nothing has happened since the lists";
+  observe(facts.workload("u", "a"));
+  observe(facts.workload("t", "b"));
+  observe(WriteLimitObserved{8});
+  EXPECT_EQ(limit(left), 4U);
+  EXPECT_EQ(limit(right), 4U);
+  observe(facts.workload("w", "a"));
+  observe(WriteLimitObserved{8});
+  EXPECT_EQ(limit(left), 8U);
+  EXPECT_EQ(limit(right), 4U) << "nothing has happened there: it keeps what it had";
+  observe(facts.workload("x", "a"));
+  const auto records = domains.at(left)->domain().sequence();
+  observe(WriteLimitObserved{9});
+  EXPECT_EQ(domains.at(left)->domain().sequence(), records) << "that is nearly the same";
+  observe(facts.namespace_());
+  observe(WriteLimitObserved{2});
+  EXPECT_EQ(limit(left), 8U) << "what is everywhere makes nobody busy";
+  for (int i = 0; i < 3; ++i) observe(facts.workload("v" + std::to_string(i), i % 2 == 0 ? "a" : "b"));
+  observe(WriteLimitObserved{1});
+  EXPECT_EQ(limit(left), 1U) << "one at least";
+  EXPECT_EQ(limit(right), 1U);
+}
+
 TEST_F(DispatcherTest, AMoveIsOneStepForBothDomainsAndEndsBeforeItBegins) {
   set_up();
   observe(facts.workload("w", "a"));

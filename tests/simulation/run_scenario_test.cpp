@@ -48,10 +48,9 @@ std::string job(const std::string& name, int cpu, int run_seconds, int arrives, 
          std::to_string(cpu) + "'}}}\n";
 }
 
-ScenarioResult play(const std::string& text, events::Log* log = nullptr) {
+ScenarioResult play(const std::string& text, events::Log* log = nullptr, ScenarioOptions options = {}) {
   auto input = connectors::manifests::read_text(text, "test.yaml");
   if (!input) throw std::runtime_error(input.error().message);
-  ScenarioOptions options;
   options.to_the_end = true;
   options.log = log;
   auto result = run_scenario(connectors::simulated::scenario_of(std::move(input->manifests), "test"), options);
@@ -159,6 +158,53 @@ TEST(RunScenario, TwoRunsAgreeToTheLastByte) {
   ASSERT_TRUE(second.read(1, {}, y));
   ASSERT_EQ(x.size(), y.size());
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_TRUE(std::ranges::equal(x[i].bytes, y[i].bytes)) << i;
+}
+
+// D15: on a server that takes its time what is decided late is decided better. Forty small jobs come before a large one that preempts all
+// of them that were admitted by then.
+TEST(RunScenario, CyclesWaitForABusyServer) {
+  std::string text = queues;
+  text.replace(text.find("nominalQuota: 4"), 15, "nominalQuota: 40");
+  for (int i = 0; i < 40; ++i) text += job("low" + std::to_string(i), 1, 30, 0);
+  text += job("large", 40, 30, 1, "high");
+  struct Run {
+    std::size_t preempted = 0, limits = 0, waits = 0;
+    ScenarioResult result;
+  };
+  const auto run = [&](int ahead) {
+    Run out;
+    ScenarioOptions options;
+    options.server = {Duration::millis(50), 2};
+    options.configuration = R"({"hindsight": {"admissionsAhead": )" + std::to_string(ahead) + "}}";
+    options.on_record = [&out](const RecordView& r, const Engine& engine) {
+      out.waits += engine.driver().domain().waits_for_writes() ? 1 : 0;
+      if (const auto* o = std::get_if<Observation>(&r.body)) out.limits += std::holds_alternative<WriteLimitObserved>(*o) ? 1 : 0;
+      if (const auto* d = std::get_if<Decisions>(&r.body))
+        for (const Event& e : d->events) out.preempted += std::holds_alternative<WorkloadPreempted>(e) ? 1 : 0;
+    };
+    out.result = play(text, nullptr, options);
+    return out;
+  };
+  const Run late = run(2), at_once = run(0);
+  EXPECT_EQ(late.limits, 1U);
+  EXPECT_GT(late.waits, 10U);
+  EXPECT_EQ(at_once.waits, 0U);
+  EXPECT_GT(at_once.preempted, 2 * late.preempted);
+  EXPECT_LT(late.result.end, at_once.result.end);
+  for (const Run* r : {&late, &at_once}) {
+    EXPECT_EQ(condition(r->result, "large", "Finished"), "True Succeeded");
+    for (int i = 0; i < 40; ++i) EXPECT_EQ(condition(r->result, "low" + std::to_string(i), "Finished"), "True Succeeded") << i;
+  }
+}
+
+// A write takes its time, and nothing else does: without a pace everything that a moment entails happens at that moment (D10).
+TEST(RunScenario, AWriteTakesAsLongAsItIsToldTo) {
+  ScenarioOptions options;
+  options.server = {Duration::seconds(2), 1};
+  const auto slow = play(std::string(queues) + job("a", 3, 60, 0), nullptr, options);
+  EXPECT_EQ(condition(slow, "a", "Finished"), "True Succeeded");
+  EXPECT_GE((slow.end - slow.start).micros, Duration::seconds(66).micros) << "the Workload, its admission and the start, 2 s each";
+  EXPECT_LE((play(std::string(queues) + job("a", 3, 60, 0)).end - slow.start).micros, Duration::seconds(61).micros);
 }
 
 }  // namespace

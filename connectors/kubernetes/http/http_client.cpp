@@ -457,6 +457,7 @@ HttpAnswer HttpClient::take_answer(Transfer& transfer, int curl_code) {
         else
           limit_.answered(transfer.sent_at, Loop::Clock::now());
         writes_at_once_ = limit_.now();
+        writes_found_ = limit_.found().value_or(0);
       }
       answer.retry_after_seconds = static_cast<int>(std::clamp<curl_off_t>(retry_after, 0, retry_after_max.count()));
       answer.body = std::move(transfer.body);

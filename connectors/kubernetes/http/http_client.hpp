@@ -139,6 +139,8 @@ class HttpClient {
   [[nodiscard]] HttpStatistics statistics() const;
   /// Of normal and background writes, now; beside those that take too long. Both from any thread.
   [[nodiscard]] std::size_t writes_at_once() const { return writes_at_once_.load(std::memory_order_relaxed); }
+  /// InFlightLimit::found; 0: nothing. From any thread.
+  [[nodiscard]] std::size_t writes_found() const { return writes_found_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::size_t slow_writes() const { return slow_writes_.load(std::memory_order_relaxed); }
   [[nodiscard]] Loop& loop() { return loop_; }
   [[nodiscard]] const Connection& connection() const { return connection_; }
@@ -196,6 +198,7 @@ class HttpClient {
   Loop::TimerId slow_timer_ = 0;
   InFlightLimit limit_{{options_.max_in_flight, options_.fixed_in_flight}};
   std::atomic<std::size_t> writes_at_once_ = limit_.now();
+  std::atomic<std::size_t> writes_found_ = 0;
   bool pump_posted_ = false;
   bool stopped_ = false;
 

@@ -25,6 +25,11 @@ class InFlightLimit {
   explicit InFlightLimit(Options options);
 
   [[nodiscard]] std::size_t now() const { return limit_; }
+  /// The same, but for the moments in which fewer are given to measure; nothing: more would still do no harm, as far as is known.
+  [[nodiscard]] std::optional<std::size_t> found() const {
+    if (starting_ || options_.fixed) return std::nullopt;
+    return back_.value_or(limit_);
+  }
   /// A write sets out as one of `under_way`; `others_wait`: for more than the limit allows.
   void sent(std::size_t under_way, bool others_wait);
   /// It was answered whole.

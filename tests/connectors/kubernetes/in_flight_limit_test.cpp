@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <queue>
 #include <random>
 #include <vector>
@@ -60,6 +61,7 @@ class Play {
     return std::chrono::duration<double, std::milli>(lookers_[lookers_.size() / 2]).count();
   }
   [[nodiscard]] std::size_t limit() const { return limit_.now(); }
+  [[nodiscard]] std::optional<std::size_t> found() const { return limit_.found(); }
   void want_nothing() { wants_ = false; }
 
  private:
@@ -130,6 +132,11 @@ TEST(InFlightLimit, AServerThatWorksAllItCanIsGivenNoMoreThanThat) {
   for (auto* play : {&alone, &as_many_as_may_be, &idle}) play->go(seconds(20));
   EXPECT_GE(alone.limit(), 2U);
   EXPECT_LE(alone.limit(), 8U);
+  ASSERT_TRUE(alone.found().has_value()) << "what decisions are paced by (D15)";
+  EXPECT_GE(*alone.found(), 2U);
+  EXPECT_LE(*alone.found(), 8U);
+  EXPECT_FALSE(as_many_as_may_be.found().has_value()) << "nothing was looked for";
+  EXPECT_FALSE(idle.found().has_value());
   EXPECT_GT(alone.answers_a_second(), 0.95 * as_many_as_may_be.answers_a_second()) << "as fast";
   EXPECT_LT(alone.looked_ms(), 2.3 * idle.looked_ms()) << "and nobody else waits long";
   EXPECT_GT(as_many_as_may_be.looked_ms(), 10 * idle.looked_ms()) << "the test has a server that can be too busy";
@@ -140,7 +147,25 @@ TEST(InFlightLimit, AServerThatIsFarAwayIsGivenAsManyAsMayBe) {
   play.go(seconds(2));
   play.go(seconds(5));
   EXPECT_EQ(play.limit(), 64U);
+  EXPECT_FALSE(play.found().has_value()) << "it never had too many";
   EXPECT_GT(play.answers_a_second(), 0.9 * 64 / 0.021);
+}
+
+// D15: while two are given to measure, what was found before holds.
+TEST(InFlightLimit, WhatWasFoundIsNotWhatIsGivenToMeasure) {
+  Play play({.cores = 8}, {.most = 64});
+  play.go(seconds(9));
+  ASSERT_TRUE(play.found().has_value());
+  const std::size_t before = *play.found();
+  ASSERT_GT(before, 4U);
+  bool measured = false;
+  for (int i = 0; i < 2000; ++i) {
+    play.go(milliseconds(2));
+    if (play.limit() != InFlightLimit::least) continue;
+    measured = true;
+    EXPECT_GE(*play.found(), before / 2);
+  }
+  EXPECT_TRUE(measured);
 }
 
 /// Two measurements: two of ours among 32 of others; then as many that each takes twice as long.
