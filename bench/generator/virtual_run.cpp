@@ -83,6 +83,7 @@ class World {
   }
 
  private:
+  enum class Unwritten : std::uint8_t { nothing, admission, eviction };
   struct Workload {
     std::string name, uid, queue;
     ResourceAmount request, usage;
@@ -111,7 +112,6 @@ class World {
     bool evicts = false;  ///< Else it admits.
     Time ends;
   };
-  enum class Unwritten : std::uint8_t { nothing, admission, eviction };
   /// Of the owner.
   struct Write {
     std::uint32_t workload = 0;

@@ -30,6 +30,9 @@ LOG_BYTES_MAX = 64 * 1024
 CALM_SECONDS = 5
 # So many characters of one text fit into an object that etcd takes (1.5 MiB).
 GROWING = 1_450_000
+# A Job and its Workload with such a text fit, too, and so does each of its pods.
+MEGABYTE = 1_000_000
+MEGABYTE_JOBS = 24
 # What the API server refuses is tried again ever more rarely; an endless circle of writes comes dozens of times a second.
 WRITES_AT_REST_MAX = 10
 # A hundred kilobytes each: a tenth of them is as much to read.
@@ -281,6 +284,27 @@ class HostileTenantTest(unittest.TestCase):
             self.unharmed("grown")
             self.assertNotIn("broke", self.program.said())
             client.try_to("DELETE", path_of("Job", "grown") + "?propagationPolicy=Background")
+
+    def test_0_a_flood_of_megabyte_jobs(self):
+        """Each brings a Workload as large, and a start that says its whole pod template again. Such writes go a few at a time (large_writes.hpp), and nobody else waits for them."""
+        megabyte = good_job(TENANT, "any")
+        megabyte["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "E", "value": "x" * MEGABYTE}]
+        requests = [{"hostile": f"flood/{i}", "verb": "create", "kind": "Job", "name": f"megabyte-{i}", "status": False, "body": {**megabyte, "metadata": {**megabyte["metadata"], "name": f"megabyte-{i}"}}}
+                    for i in range(MEGABYTE_JOBS)]
+        before = self.log_bytes()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            flood = pool.submit(self.write_all, requests)
+            self.good_jobs("beside")
+            accepted = flood.result()
+        self.assertEqual(accepted, MEGABYTE_JOBS)
+        self.unharmed("beside")
+        self.cost_little(accepted, before)
+        with Client(self.cluster) as client:
+            jobs = client.call("GET", path_of("Job"))["items"]
+            served = [j["metadata"]["name"] for j in jobs if any(c["type"] == "Complete" and c["status"] == "True" for c in j.get("status", {}).get("conditions", []))]
+            self.assertEqual(len(served), MEGABYTE_JOBS, "they are large, and as good as any")
+            for job in jobs:
+                client.try_to("DELETE", path_of("Job", job["metadata"]["name"]) + "?propagationPolicy=Background")
 
     def test_1_every_kind_of_object(self):
         before = self.log_bytes()
