@@ -95,7 +95,7 @@ Result<Write> job_start(const Json& job, const Json& workload) {
 
 connectors::kubernetes::bench::BareWrite bare(const Write& write) {
   const auto request = connectors::kubernetes::request_for(write);
-  return {request.path, *request.body, write.verb == Write::Verb::create};
+  return {request.path, write.body, write.verb == Write::Verb::create};
 }
 
 }  // namespace hindsight::bench

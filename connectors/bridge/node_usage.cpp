@@ -24,7 +24,7 @@ void NodeUsage::change(const Symbol& node, const admission::PodAmounts& request,
 void NodeUsage::see(const PodUse& pod) {
   if (pod.node.empty()) return forget(pod.uid);
   Pod now{Symbol(pod.node), pod.request};
-  const auto [it, first] = pods_.try_emplace(pod.uid, now);
+  const auto [it, first] = pods_.try_emplace(ShortUid(pod.uid), now);
   if (!first) {
     if (it->second.node == now.node && it->second.request == now.request) return;
     change(it->second.node, it->second.request, -1);
@@ -34,7 +34,7 @@ void NodeUsage::see(const PodUse& pod) {
 }
 
 void NodeUsage::forget(std::string_view uid) {
-  const auto it = pods_.find(std::string(uid));
+  const auto it = pods_.find(ShortUid(uid));
   if (it == pods_.end()) return;
   change(it->second.node, it->second.request, -1);
   pods_.erase(it);

@@ -13,6 +13,7 @@
 #include "vocabulary/amount.hpp"
 #include "vocabulary/interned.hpp"
 #include "vocabulary/observations.hpp"
+#include "vocabulary/short_uid.hpp"
 #include "vocabulary/symbol.hpp"
 
 namespace hindsight::connectors {
@@ -58,7 +59,7 @@ class NodeUsage {
   [[nodiscard]] admission::PodAmounts now(const Symbol& node) const;
   void change(const Symbol& node, const admission::PodAmounts& request, int sign);
 
-  std::unordered_map<std::string, Pod> pods_;  ///< By uid; only those that count.
+  std::unordered_map<ShortUid, Pod, ShortUid::Hash> pods_;  ///< Only those that count.
   std::unordered_map<Symbol, Totals> totals_;
   std::unordered_map<Symbol, admission::PodAmounts> told_;
   std::unordered_map<Symbol, Interned<ResourceNames>> nodes_;

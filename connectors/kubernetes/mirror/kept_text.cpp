@@ -37,26 +37,27 @@ KeptText::KeptText(Text text) {
       packed->frame = std::move(frame);
       packed->size = text->size();
       packed->made = text;
-      packed_ = std::move(packed);
+      content_ = PackedPointer(std::move(packed));
       return;
     }
   }
-  plain_ = std::move(text);
+  content_ = std::move(text);
 }
 
 std::size_t KeptText::bytes() const {
-  if (packed_) return packed_->frame.size();
-  return plain_ ? plain_->size() : 0;
+  if (is_packed()) return packed()->frame.size();
+  return is_null() ? 0 : (*plain())->size();
 }
 
 KeptText::Text KeptText::get() const {
-  if (!packed_) return plain_;
-  const std::lock_guard lock(packed_->mutex);
-  if (auto made = packed_->made.lock()) return made;
-  auto text = std::make_shared<std::string>(packed_->size, '\0');
-  const std::size_t got = ZSTD_decompress(text->data(), text->size(), packed_->frame.data(), packed_->frame.size());
-  if (ZSTD_isError(got) != 0 || got != packed_->size) throw std::logic_error("the mirror's text of an object cannot be read back");
-  packed_->made = text;
+  const Packed* const kept = packed();
+  if (kept == nullptr) return *plain();
+  const std::lock_guard lock(kept->mutex);
+  if (auto made = kept->made.lock()) return made;
+  auto text = std::make_shared<std::string>(kept->size, '\0');
+  const std::size_t got = ZSTD_decompress(text->data(), text->size(), kept->frame.data(), kept->frame.size());
+  if (ZSTD_isError(got) != 0 || got != kept->size) throw std::logic_error("the mirror's text of an object cannot be read back");
+  kept->made = text;
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <variant>
 
 namespace hindsight::connectors::kubernetes {
 
@@ -17,10 +18,10 @@ class KeptText {
   KeptText() = default;  ///< Of nothing.
   explicit KeptText(Text text);
 
-  [[nodiscard]] bool is_null() const { return !plain_ && !packed_; }
-  [[nodiscard]] bool is_packed() const { return packed_ != nullptr; }
+  [[nodiscard]] bool is_null() const { return !is_packed() && *plain() == nullptr; }
+  [[nodiscard]] bool is_packed() const { return std::holds_alternative<PackedPointer>(content_); }
   /// Null, or a text without a character.
-  [[nodiscard]] bool is_empty() const { return !packed_ && (!plain_ || plain_->empty()); }
+  [[nodiscard]] bool is_empty() const { return is_null() || (!is_packed() && (*plain())->empty()); }
   /// What it keeps in memory.
   [[nodiscard]] std::size_t bytes() const;
   /// The text, to the byte; a long one is made anew unless somebody holds it from the last time. So two callers who hold the same version
@@ -29,8 +30,11 @@ class KeptText {
 
  private:
   struct Packed;
-  Text plain_;
-  std::shared_ptr<const Packed> packed_;
+  using PackedPointer = std::shared_ptr<const Packed>;
+  [[nodiscard]] const Text* plain() const { return std::get_if<Text>(&content_); }
+  [[nodiscard]] const Packed* packed() const { return is_packed() ? std::get<PackedPointer>(content_).get() : nullptr; }
+
+  std::variant<Text, PackedPointer> content_;
 };
 
 }  // namespace hindsight::connectors::kubernetes

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 #include <utility>
 
 #include "connectors/json/json_value.hpp"
@@ -38,13 +39,19 @@ bool same_type(const ResourceType& a, const ResourceType& b) { return a.plural =
 
 }  // namespace
 
+/// Of the pods of a large cluster there are a million, of which only this is kept.
 struct MirrorStore::Entry {
-  std::string uid;
-  std::string observed_version;  ///< Empty: known only from an answer to a write.
-  std::string text_version;      ///< Of `text`; may be later than what was observed.
-  KeptText text;                 ///< Empty when the kind keeps none.
+  ShortUid uid;
+  ObjectVersion observed_version;  ///< Empty: known only from an answer to a write.
+  ObjectVersion text_version;      ///< Of `text`; may be later than what was observed.
+  KeptText text;                   ///< Empty when the kind keeps none.
   std::uint64_t list_number = 0;
 };
+
+std::size_t MirrorStore::ByUid::operator()(const Entry* entry) const noexcept { return ShortUid::Hash()(entry->uid); }
+bool MirrorStore::ByUid::operator()(const Entry* a, const Entry* b) const noexcept { return a->uid == b->uid; }
+bool MirrorStore::ByUid::operator()(const ShortUid& a, const Entry* b) const noexcept { return a == b->uid; }
+bool MirrorStore::ByUid::operator()(const Entry* a, const ShortUid& b) const noexcept { return a->uid == b; }
 
 class MirrorStore::Kind {
  public:
@@ -52,7 +59,7 @@ class MirrorStore::Kind {
   bool keep_text = true;
   std::function<bool(std::string_view)> keeps;
   std::uint64_t list_number = 0;
-  std::unordered_map<std::string, Entry, TextHash, std::equal_to<>> entries;  ///< By namespace/name. Nodes do not move.
+  std::unordered_map<CompactText, Entry, TextHash, std::equal_to<>> entries;  ///< By namespace/name. They do not move.
 };
 
 MirrorStore::MirrorStore() = default;
@@ -85,9 +92,9 @@ MirrorStore::Text MirrorStore::find_by_uid(std::string_view uid) const {
   KeptText kept;
   {
     const std::shared_lock lock(mutex_);
-    const auto found = entries_by_uid_.find(uid);
+    const auto found = entries_by_uid_.find(ShortUid(uid));
     if (found == entries_by_uid_.end()) return nullptr;
-    kept = found->second->text;
+    kept = (*found)->text;
   }
   return give(kept);
 }
@@ -159,22 +166,30 @@ void MirrorStore::set_text(Entry& entry, KeptText text) {
 }
 
 void MirrorStore::forget_uid(const Entry& entry) {
-  const auto found = entries_by_uid_.find(entry.uid);
-  if (found != entries_by_uid_.end() && found->second == &entry) entries_by_uid_.erase(found);
+  const auto found = entries_by_uid_.find(&entry);
+  if (found != entries_by_uid_.end() && *found == &entry) entries_by_uid_.erase(found);
+}
+
+/// Whoever had the uid before has it no more.
+void MirrorStore::know_uid(const Entry& entry) {
+  if (const auto [at, inserted] = entries_by_uid_.insert(&entry); !inserted && *at != &entry) {
+    entries_by_uid_.erase(at);
+    entries_by_uid_.insert(&entry);
+  }
 }
 
 void MirrorStore::offer(const ResourceType& type, std::string object) {
   pad(object);
-  std::string uid;
-  std::string version;
+  ShortUid uid;
+  ObjectVersion version;
   std::string key;
   auto text = std::make_shared<std::string>();
   {
     const std::lock_guard lock(reader_mutex_);
     const auto view = reader_.read_object(object);
     if (!view || view->uid.empty() || view->name.empty()) return;  // A Status, for example.
-    uid = view->uid;
-    version = view->resource_version;
+    uid = ShortUid(view->uid);
+    version = ObjectVersion(view->resource_version);
     key = key_of(view->namespace_, view->name);
     copy_without_managed_fields(*view, *text);
   }
@@ -187,15 +202,15 @@ void MirrorStore::offer(const ResourceType& type, std::string object) {
   KeptText kept = kept_of(*kind, text);
   const std::unique_lock lock(mutex_);
   if (deleted_uids_.contains(uid)) return;
-  const auto [at, inserted] = kind->entries.try_emplace(std::move(key));
+  const auto [at, inserted] = kind->entries.try_emplace(CompactText(key));
   Entry& entry = at->second;
   if (inserted) {
     entry.uid = std::move(uid);
-    entries_by_uid_[entry.uid] = &entry;
-  } else if (entry.uid != uid || !is_later_version(version, entry.text_version)) {
+    know_uid(entry);
+  } else if (entry.uid != uid || !version.is_later_than(entry.text_version)) {
     return;
   }
-  entry.text_version = std::move(version);
+  entry.text_version = version;
   set_text(entry, std::move(kept));
 }
 
@@ -210,42 +225,42 @@ MirrorStore::Observed MirrorStore::observe(Kind& kind, const ObjectView& object)
   Observed out;
   out.text = std::move(copy);
   KeptText kept = kept_of(kind, out.text);
+  const ShortUid uid(object.uid);
+  const ObjectVersion version(object.resource_version);
 
   const std::unique_lock lock(mutex_);
-  const auto [at, inserted] = kind.entries.try_emplace(key_of(object.namespace_, object.name));
+  const auto [at, inserted] = kind.entries.try_emplace(CompactText(key_of(object.namespace_, object.name)));
   Entry& entry = at->second;
   out.is_first_of_list = inserted || entry.list_number != kind.list_number;
   entry.list_number = kind.list_number;
   if (inserted) {
     out.change = Change::added;
-  } else if (entry.uid != object.uid) {
+  } else if (entry.uid != uid) {
     const bool was_observed = !entry.observed_version.empty();
     out.change = was_observed ? Change::replaced : Change::added;
     if (was_observed) out.previous = last_text(kind, at->first, entry).get();
     forget_uid(entry);
-    entry.text_version.clear();
-  } else if (entry.observed_version == object.resource_version && !object.resource_version.empty()) {
+    entry.text_version = {};
+  } else if (entry.observed_version == version && !version.empty()) {
     return out;
   } else {
     out.change = entry.observed_version.empty() ? Change::added : Change::modified;
   }
-  if (entry.uid != object.uid) entry.uid = object.uid;
-  if (!entry.uid.empty() && (inserted || out.change == Change::replaced || !entries_by_uid_.contains(entry.uid))) {
-    // The old key may point into a string that has just been written over; forget_uid has removed it before.
-    entries_by_uid_[entry.uid] = &entry;
-  }
-  entry.observed_version = object.resource_version;
-  if (entry.text_version.empty() || !is_later_version(entry.text_version, object.resource_version)) {
-    entry.text_version = object.resource_version;
+  if (entry.uid != uid) entry.uid = uid;  // forget_uid has taken it out of the index before
+  if (!entry.uid.empty() && (inserted || out.change == Change::replaced || !entries_by_uid_.contains(&entry))) know_uid(entry);
+  entry.observed_version = version;
+  if (entry.text_version.empty() || !entry.text_version.is_later_than(version)) {
+    entry.text_version = version;
     set_text(entry, std::move(kept));
   }
   return out;
 }
 
 void MirrorStore::remove(Kind& kind, const ObjectView& object) {
+  const ShortUid uid(object.uid);
   const std::unique_lock lock(mutex_);
-  if (deleted_uids_.insert(std::string(object.uid)).second) {
-    deleted_uids_in_order_.emplace_back(object.uid);
+  if (deleted_uids_.insert(uid).second) {
+    deleted_uids_in_order_.push_back(uid);
     if (deleted_uids_in_order_.size() > deleted_uids_max) {
       deleted_uids_.erase(deleted_uids_in_order_.front());
       deleted_uids_in_order_.pop_front();
@@ -253,7 +268,7 @@ void MirrorStore::remove(Kind& kind, const ObjectView& object) {
   }
   const auto found = kind.entries.find(key_of(object.namespace_, object.name));
   // A late deletion of an earlier object of that name.
-  if (found == kind.entries.end() || (found->second.uid != object.uid && !object.uid.empty())) return;
+  if (found == kind.entries.end() || (found->second.uid != uid && !uid.empty())) return;
   set_text(found->second, {});
   forget_uid(found->second);
   kind.entries.erase(found);
@@ -261,11 +276,12 @@ void MirrorStore::remove(Kind& kind, const ObjectView& object) {
 
 std::vector<KeptText> MirrorStore::end_list(Kind& kind, std::string_view list_version) {
   std::vector<KeptText> vanished;
+  const ObjectVersion listed(list_version);
   const std::unique_lock lock(mutex_);
   for (auto at = kind.entries.begin(); at != kind.entries.end();) {
     Entry& entry = at->second;
     // Written by us after the list was taken: the watch that follows will tell.
-    const bool is_newer = !list_version.empty() && is_later_version(entry.text_version, list_version);
+    const bool is_newer = !listed.empty() && entry.text_version.is_later_than(listed);
     if (entry.list_number == kind.list_number || is_newer) {
       ++at;
       continue;
@@ -279,13 +295,13 @@ std::vector<KeptText> MirrorStore::end_list(Kind& kind, std::string_view list_ve
   return vanished;
 }
 
-KeptText MirrorStore::last_text(const Kind& kind, const std::string& key, const Entry& entry) {
+KeptText MirrorStore::last_text(const Kind& kind, std::string_view key, const Entry& entry) {
   if (!entry.text.is_empty()) return entry.text;
   const std::size_t slash = key.find('/');
   nlohmann::json object = {
       {"apiVersion", group_version(*kind.type)},
       {"kind", std::string(kind.type->kind)},
-      {"metadata", {{"name", key.substr(slash + 1)}, {"uid", entry.uid}, {"resourceVersion", entry.observed_version}}},
+      {"metadata", {{"name", key.substr(slash + 1)}, {"uid", entry.uid.text()}, {"resourceVersion", entry.observed_version.text()}}},
   };
   if (slash > 0) object["metadata"]["namespace"] = key.substr(0, slash);
   return KeptText(std::make_shared<const std::string>(to_text(object)));

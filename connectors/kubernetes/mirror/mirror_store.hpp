@@ -8,13 +8,14 @@
 #include <shared_mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "connectors/cluster.hpp"
 #include "connectors/kubernetes/mirror/kept_text.hpp"
 #include "connectors/kubernetes/mirror/object_reader.hpp"
+#include "connectors/kubernetes/mirror/object_version.hpp"
+#include "vocabulary/short_uid.hpp"
 
 namespace hindsight::connectors::kubernetes {
 
@@ -69,18 +70,28 @@ class MirrorStore {
 
  private:
   struct Entry;
+  /// Hash and equality of entries by their uids.
+  struct ByUid {
+    using is_transparent = void;
+    std::size_t operator()(const ShortUid& uid) const noexcept { return ShortUid::Hash()(uid); }
+    std::size_t operator()(const Entry* entry) const noexcept;
+    bool operator()(const Entry* a, const Entry* b) const noexcept;
+    bool operator()(const ShortUid& a, const Entry* b) const noexcept;
+    bool operator()(const Entry* a, const ShortUid& b) const noexcept;
+  };
   [[nodiscard]] Text give(const KeptText& kept) const;
   void forget_uid(const Entry& entry);
+  void know_uid(const Entry& entry);
   [[nodiscard]] static KeptText kept_of(const Kind& kind, const Text& text);
   void set_text(Entry& entry, KeptText text);
   [[nodiscard]] const Kind* find_kind(const ResourceType& type) const;
-  [[nodiscard]] static KeptText last_text(const Kind& kind, const std::string& key, const Entry& entry);
+  [[nodiscard]] static KeptText last_text(const Kind& kind, std::string_view key, const Entry& entry);
 
   mutable std::shared_mutex mutex_;
-  std::vector<std::unique_ptr<Kind>> kinds_;                           ///< Guarded by mutex_, as all below.
-  std::unordered_map<std::string_view, const Entry*> entries_by_uid_;  ///< Keys point into the entries.
-  std::unordered_set<std::string> deleted_uids_;                       ///< The last ones, so that a late answer to a write revives nothing.
-  std::deque<std::string> deleted_uids_in_order_;
+  std::vector<std::unique_ptr<Kind>> kinds_;  ///< Guarded by mutex_, as all below.
+  std::unordered_set<const Entry*, ByUid, ByUid> entries_by_uid_;
+  std::unordered_set<ShortUid, ShortUid::Hash> deleted_uids_;  ///< The last ones, so that a late answer to a write revives nothing.
+  std::deque<ShortUid> deleted_uids_in_order_;
   std::size_t text_bytes_ = 0;
 
   mutable std::mutex recent_mutex_;
@@ -89,11 +100,5 @@ class MirrorStore {
   std::mutex reader_mutex_;
   ObjectReader reader_;  ///< Guarded by reader_mutex_.
 };
-
-/// Whether `a` is a later resourceVersion than `b` of the same kind. They are decimal numbers that grow (Kubernetes API
-/// concepts, since 1.35); an empty one is older than all.
-[[nodiscard]] inline bool is_later_version(std::string_view a, std::string_view b) {
-  return a.size() != b.size() ? a.size() > b.size() : a > b;
-}
 
 }  // namespace hindsight::connectors::kubernetes

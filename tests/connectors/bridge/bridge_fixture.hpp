@@ -79,6 +79,8 @@ class BridgeTest : public ::testing::Test, private Cluster {
   std::vector<std::string> notices_;
   std::deque<Sent> sent_;
   std::size_t at_once_ = std::numeric_limits<std::size_t>::max();
+  std::uint32_t write_limit_ = 0;
+  std::vector<std::uint32_t> limits_told_;
   BridgeOptions more_;
   MemoryMirror mirror_;
   Bridge bridge_{*this, mirror_, [this](const Observation& o) { note(o); }, options()};
@@ -86,6 +88,7 @@ class BridgeTest : public ::testing::Test, private Cluster {
  private:
   void submit(Write write, std::function<void(WriteAnswer)> done) override { sent_.push_back({std::move(write), std::move(done)}); }
   [[nodiscard]] std::size_t writes_at_once() const override { return at_once_; }
+  [[nodiscard]] std::uint32_t write_limit() const override { return write_limit_; }
   BridgeOptions options() {
     BridgeOptions out = more_;
     out.notice = [this](const std::string& text) { notices_.push_back(text); };
@@ -95,6 +98,7 @@ class BridgeTest : public ::testing::Test, private Cluster {
   void note(const Observation& o) {
     if (std::holds_alternative<ClusterQueueObserved>(o)) ++queues_seen_;
     if (std::holds_alternative<MirrorSynced>(o)) ++synced_;
+    if (const auto* limit = std::get_if<WriteLimitObserved>(&o)) limits_told_.push_back(limit->writes);
     if (const auto* r = std::get_if<WriteRefused>(&o)) {
       ++refusals_seen_;
       refused_uids_.emplace_back(r->uid);

@@ -51,6 +51,22 @@ class Turns : public test::BridgeTest {
   }
 };
 
+// D15: decisions wait for what the server takes.
+TEST_F(Turns, HowManyTheServerTakesIsTold) {
+  write_limit_ = 5;
+  bridge_.retry();
+  EXPECT_EQ(limits_told_.size(), 0U) << "nobody decides anything before all is listed";
+  tell(WatchEvent::Type::synced, types::workload, "");
+  write_limit_ = 0;
+  bridge_.retry();
+  EXPECT_EQ(limits_told_.size(), 0U) << "nothing is known";
+  for (const std::uint32_t limit : {5U, 5U, 7U}) {
+    write_limit_ = limit;
+    bridge_.retry();
+  }
+  EXPECT_EQ(limits_told_, (std::vector<std::uint32_t>{5, 5, 7})) << "what of that is news others judge";
+}
+
 TEST_F(Turns, WhatIsOvertakenWhileItWaitsIsNotWritten) {
   for (int i = 0; i < 6; ++i) {
     add_workload("w" + std::to_string(i));
