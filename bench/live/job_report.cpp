@@ -96,7 +96,7 @@ void report_jobs(const JobSettings& settings, const JobLive& live) {
   const auto jobs = static_cast<double>(settings.count);
   if (settings.waiting) {
     std::printf("%zu Jobs, of which %zu may run; nothing ends\n", settings.count, settings.slots);
-    std::printf("all know why they wait %8.2f s after the first creation, %.0f Jobs/s\n", live.seconds, jobs / live.seconds);
+    std::printf("all have a status      %8.2f s after the first creation, %.0f Jobs/s\n", live.seconds, jobs / live.seconds);
   } else if (settings.slots > 0) {
     const double runs = std::chrono::duration<double>(settings.runs).count();
     const double bound = jobs / static_cast<double>(settings.slots) * runs;
@@ -136,7 +136,7 @@ bool jobs_are_sound(const JobSettings& settings, const JobLive& live) {
   check_lives(checks, of_hindsight(live.figures.requests, settings.count, live.ends_written), live.seen, settings.count,
               settings.waiting ? slots : settings.count, ends ? settings.count : 0, settings.count - slots);
   checks.at_most("Jobs that ran at a time", live.seen.running_max, slots);
-  if (settings.waiting) checks.equal("Workloads with quota or a reason", live.seen.told, settings.count);
+  if (settings.waiting) checks.equal("Workloads with a status", live.seen.told, settings.count);
   return checks.hold();
 }
 

@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::chrono::seconds stall_time{120};  ///< Without any event.
 
-bool has_condition(const WorkloadObserved& workload, ConditionType type) {
-  return std::any_of(workload.conditions.begin(), workload.conditions.end(), [&](const ConditionFacts& c) { return c.type == type; });
-}
-
 }  // namespace
 
 Result<void> JobsSeen::begin() {
@@ -35,7 +31,7 @@ Result<JobTotals> JobsSeen::wait_for(std::size_t JobTotals::*which, std::size_t 
                          [&] {
                            return std::to_string(totals_.*which) + " of " + std::to_string(wanted) + " (" +
                                   std::to_string(totals_.started) + " Jobs started, " + std::to_string(totals_.ended) + " complete; " +
-                                  std::to_string(totals_.told) + " Workloads with quota or a reason, " + std::to_string(totals_.finished) +
+                                  std::to_string(totals_.told) + " Workloads with a status, " + std::to_string(totals_.finished) +
                                   " finished)";
                          });
   if (!done) return tl::unexpected(done.error());
@@ -124,7 +120,7 @@ void JobsSeen::see(const WorkloadObserved& observed) {
   ++events_;
   workload.seen.see(observed, totals_.versions);
   if (is_new && std::exchange(jobs_[std::string(observed.owner_name)].has_workload, true)) ++totals_.second_workloads;
-  if (has_condition(observed, ConditionType::quota_reserved) && !std::exchange(workload.told, true)) ++totals_.told;
+  if (!observed.conditions.empty() && !std::exchange(workload.told, true)) ++totals_.told;
   if (workload.seen.finished() && !std::exchange(workload.finished, true)) ++totals_.finished;
   if (workload.finished && !observed.meta.in_use_finalizer && !std::exchange(workload.released, true)) ++totals_.released;
   changed_.notify_all();

@@ -26,7 +26,7 @@ struct JobTotals {
   std::size_t running_max = 0;       ///< Started and not ended, at the same time.
   std::size_t stopped = 0;           ///< Jobs that were seen suspended again.
   std::size_t second_workloads = 0;  ///< Workloads of Jobs that have another one.
-  std::size_t told = 0;              ///< Workloads that have quota, or a reason why not.
+  std::size_t told = 0;              ///< Workloads with a status. Of equal ones that wait only the first has a reason, as in Kueue.
   std::size_t finished = 0;          ///< Workloads.
   std::size_t released = 0;          ///< Finished Workloads whose finalizer has gone: nothing is left to be done.
   WriteTally versions;               ///< Of the Workloads; their end is Hindsight's write here.
