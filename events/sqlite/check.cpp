@@ -67,12 +67,12 @@ class Walk {
     if (!set_aside && set_aside.error().kind != ErrorKind::corrupt) return tl::unexpected(set_aside.error());
     if (!set_aside) find(0, set_aside.error().message);
     if (set_aside) checker_.expect(*set_aside);
-    // Where the end is damaged, what stands before it counts all the same.
-    const bool end_known = last.has_value();
+    // Where the end may be damaged, what stands before the damage counts all the same.
+    const bool end_known = last.has_value() && pages_sound_;
     for (Position offset = first_; !end_known || offset <= report_.last;) {
       if (!go_on(offset - 1)) return {};
       auto read = reader_.read(offset, {}, batch_);
-      if (!end_known && (read ? batch_.empty() : read.error().kind == ErrorKind::corrupt)) break;
+      if (offset > report_.last && (read ? batch_.empty() : read.error().kind == ErrorKind::corrupt)) break;
       if (read && batch_.empty()) {
         find(offset, "record " + std::to_string(offset) + " is missing");
         return {};

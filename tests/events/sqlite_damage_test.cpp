@@ -9,6 +9,7 @@
 #include "events/sqlite_log.hpp"
 #include "tests/events/log_records.hpp"
 #include "tests/events/random_records.hpp"
+#include "tests/events/raw_sqlite.hpp"
 #include "tests/events/temporary_folder.hpp"
 
 namespace hindsight::test {
@@ -36,6 +37,11 @@ class SqliteDamage : public testing::Test {
     log.reset();
     std::ifstream in(path_, std::ios::binary);
     file_.assign(std::istreambuf_iterator<char>(in), {});
+    // SQLite may have moved the first leaves of the table behind others when it grew; the number of a page is one more than its place.
+    const auto last = RawSqlite(path_).integer("SELECT max(pageno) FROM dbstat WHERE name = 'records' AND path < '/010'");
+    EXPECT_GT(last, 10);
+    first_pages_ = std::max<std::size_t>(20, static_cast<std::size_t>(last));
+    EXPECT_LT(first_pages_, file_.size() / page / 4);
   }
 
   void write(const std::string& content) const { std::ofstream(path_, std::ios::binary | std::ios::trunc) << content; }
@@ -84,6 +90,7 @@ class SqliteDamage : public testing::Test {
   std::string path_ = folder_.file("log.db");
   std::vector<std::string> original_;
   std::string file_;
+  std::size_t first_pages_ = 0;  ///< In so many the first records are, with what they need to be found.
 };
 
 TEST_F(SqliteDamage, by_a_flipped_bit_is_found_at_its_record) {
@@ -132,22 +139,22 @@ TEST_F(SqliteDamage, by_truncation_leaves_what_stands_before_the_cut) {
     }
     // Records stand in the file in their order, but for a few pages.
     const double share = static_cast<double>(size) / static_cast<double>(file_.size());
-    if (size > 20 * page) {
-      EXPECT_GT(static_cast<double>(outcome.good), share * records * 0.9 - 100);
+    if (size > first_pages_ * page) {
+      EXPECT_GT(static_cast<double>(outcome.good), share * records * 0.9 - 100) << outcome.problem;
     }
   }
 }
 
 // SQLite reads what is missing of a page as zeros: the page then has rows that say 0 of all their columns.
 TEST_F(SqliteDamage, by_a_cut_inside_a_page_leaves_the_pages_before_it) {
-  for (std::size_t k = 21; k < file_.size() / page; k += 9) {
+  for (std::size_t k = first_pages_ + 1; k < file_.size() / page; k += 9) {
     const std::size_t size = k * page + 9 + 13 * k % 500;
     SCOPED_TRACE("cut to " + std::to_string(size));
     write(file_.substr(0, size));
     const Outcome outcome = examine();
     EXPECT_TRUE(outcome.opened);
     EXPECT_FALSE(outcome.problem.empty());
-    EXPECT_GT(outcome.good, 0u);
+    EXPECT_GT(outcome.good, 0u) << outcome.problem;
   }
 }
 

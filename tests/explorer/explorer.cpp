@@ -102,7 +102,7 @@ Explorer::Explorer(std::uint64_t seed, bool cycles_hurry, Kind kind)
       follower_(new_driver(true)) {
   server_.now = Time::from_seconds(1'700'000'000);
   if (seed % 4 == 1 && !families()) users_->resize_often();
-  if (seed > seeds_with_kept_states && seed % 3 == 0) write_limit_ = 1 + static_cast<std::uint32_t>(seed / 3 % 2);
+  if (seed > seeds_with_kept_states && seed % 16 == 0) write_limit_ = 1 + static_cast<std::uint32_t>(seed / 16 % 2);
 }
 
 std::string first_field(const LoopDriver& a, const LoopDriver& b) {

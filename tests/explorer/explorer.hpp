@@ -42,7 +42,7 @@ class Explorer {
     families,  ///< Queues with concurrent admission (8691).
   };
 
-  /// The states of histories up to this one are on record (states.txt). Of those behind it a third knows a limit on writes (D15).
+  /// The states of histories up to this one are on record (states.txt). Of those behind it a sixteenth knows a limit on writes (D15).
   static constexpr std::uint64_t seeds_with_kept_states = 1'000;
   explicit Explorer(std::uint64_t seed, Kind kind = Kind::jobs) : Explorer(seed, seed % 4 == 3, kind) {}
   /// `cycles_hurry`: see `bound`.
