@@ -163,6 +163,8 @@ Result<Was> what_was(const Session& session, const events::Log& log, const std::
     whatif::Ledger& ledger = ledgers[domain];
     ledger.begin(past.driver(), domain);
     past.look_on({}, [&](replay::Position position, const RecordView& r) {
+      // What a replaced writer left behind, or wrote once more, was never carried out.
+      if (std::holds_alternative<Decisions>(r.body) && !past.driver().domain().took_decision()) return;
       ledger.see(r, past.driver());
       if (agreement != nullptr) agreement->recorded(position, r);
     });
