@@ -10,10 +10,10 @@ namespace hindsight::connectors {
 
 /// How often the status of a queue may be written. On a busy cluster each admission and each end changes the counts of a ClusterQueue and a
 /// LocalQueue, and a write for each would be half of all our writes: so of what comes faster the last is written. A few at a time go at
-/// once, ten a second follow; of very many queues that change so many that each is written within ten seconds. Not thread-safe.
+/// once, ten a second follow; of very many queues that change so many that each is written within half a minute. Not thread-safe.
 class StatusBudget {
  public:
-  static constexpr std::int64_t a_second = 10, at_once = 20, seconds_for_all = 8;
+  static constexpr std::int64_t a_second = 10, at_once = 20, seconds_for_all = 25;
 
   /// Whether one may be written now. `waiting`: how many wait.
   [[nodiscard]] bool has_one(Time now, std::size_t waiting) {
