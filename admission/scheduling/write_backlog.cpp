@@ -3,6 +3,13 @@
 #include <algorithm>
 
 namespace hindsight::admission {
+namespace {
+
+/// Where so many are without their write no more are noted, so that looking through them costs nothing to speak of: one cycle may admit for
+/// ten thousand queues. Who lets more than so many go ahead lets cycles wait for nothing.
+constexpr std::size_t entries_max = 1'024;
+
+}  // namespace
 
 void WriteBacklog::limit(std::uint32_t writes) {
   limit_ = writes;
@@ -12,7 +19,7 @@ void WriteBacklog::limit(std::uint32_t writes) {
 void WriteBacklog::decided(std::string_view uid, Time now) {
   if (limit_ == 0) return;
   settled(uid);
-  entries_.push_back({std::string(uid), now});
+  if (entries_.size() < entries_max) entries_.push_back({std::string(uid), now});
 }
 
 void WriteBacklog::settled(std::string_view uid) {
@@ -20,7 +27,7 @@ void WriteBacklog::settled(std::string_view uid) {
 }
 
 void WriteBacklog::pass_to(Time now) {
-  const auto counts = std::ranges::find_if(entries_, [&](const Entry& e) { return now < e.since + counts_for; });
+  const auto counts = std::ranges::find_if(entries_, [&](const Entry& e) { return now - e.since < counts_for; });
   if (counts != entries_.begin()) entries_.erase(entries_.begin(), counts);
 }
 

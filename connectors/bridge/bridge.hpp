@@ -102,7 +102,8 @@ class Bridge {
   void forget(std::string_view uid);
   /// Such a write is under way: whoever has the object now cannot know yet what it is.
   [[nodiscard]] bool departing() const { return !departing_.empty(); }
-  /// Tries again what waits after a conflict, a failure or a refusal; called about once a second.
+  /// Tries again what waits after a conflict, a failure or a refusal, and tells how many writes the cluster does well with at a time, also
+  /// where that has not changed (vocabulary/write_limit_news.hpp); called about once a second.
   void retry();
   /// Writes the messages that were postponed and may be written by now, or all of them, and statuses of queues for which it is time;
   /// `retry` does that too, without "all".
@@ -111,9 +112,6 @@ class Bridge {
   [[nodiscard]] Time next_postponed() const { return postponed_.empty() ? Time::never() : postponed_.begin()->first; }
   /// Tells what pods use of nodes, as far as it has changed; to be called about every tenth of a second with `gathers_usage`.
   void tell_usage();
-  /// Tells how many writes the cluster does well with at a time, whether that has changed or not; who takes it passes on what is news
-  /// (vocabulary/write_limit_news.hpp). `retry` does that, too.
-  void tell_write_limit();
   /// There is something to tell.
   [[nodiscard]] bool usage_waits() const { return listed_ && usage_.waits(); }
   /// After how many calls of `retry` something that waits, after a refusal for instance, has its turn; 0: nothing waits for that.
@@ -236,6 +234,7 @@ class Bridge {
   void tell(const Observation& o);
   void as_last_resort(std::string_view about, const std::function<void()>& work) noexcept;
   void say_synced();
+  void tell_write_limit();
   void set_aside(const ResourceType& type, std::string_view text, QuarantineStage stage, std::string_view reason);
   void failed(const std::string& key, std::string_view what) noexcept;
   void tell_again(std::string_view uid);

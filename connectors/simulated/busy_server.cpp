@@ -19,10 +19,10 @@ void BusyServer::begin_next() {
 
 void BusyServer::run_due() {
   while (!under_way_.empty() && under_way_.front().ends <= cluster_.now()) {
-    const Request request = std::move(under_way_.front());
+    Request request = std::move(under_way_.front());
     under_way_.pop_front();
     begin_next();
-    cluster_.submit(request.write, request.done);
+    cluster_.submit(std::move(request.write), std::move(request.done));
   }
 }
 

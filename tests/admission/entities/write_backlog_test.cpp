@@ -131,6 +131,22 @@ TEST_F(AdmissionsAhead, AreWithoutEndByEarlierRules) {
   EXPECT_EQ(admitted(), (Lines{"a", "b", "c", "d"}));
 }
 
+// However many are decided in a second, what is noted of them is bounded.
+TEST_F(AdmissionsAhead, AreNotedUpToABound) {
+  Settings settings;
+  settings.admissions_ahead = 0;
+  start(1, settings);
+  std::size_t all = 0;
+  for (int i = 0; i < 1'100; ++i) {
+    w.observe(w.workload("w" + std::to_string(i), "lq", 10));
+    all += admitted().size();
+  }
+  EXPECT_EQ(all, 1'104U);
+  EXPECT_EQ(domain().write_backlog().size(), 1'024U);
+  w.tick(Duration::seconds(1));
+  EXPECT_EQ(domain().write_backlog().size(), 0U);
+}
+
 TEST_F(AdmissionsAhead, OneCycleGoesBeyondByOneForEachQueue) {
   w.observe(MirrorSynced{});
   w.observe(WriteLimitObserved{1});
