@@ -144,6 +144,8 @@ struct PodGone {
 };
 struct WorkloadGone {
   WorkloadId id;
+  /// Its object was deleted: answered with Forgotten, at once or when its job has stopped. Else it belongs to somebody else now.
+  bool deleted = false;
 };
 /// These pods are looked after by another parent from now on, that of the job which is queued in place of their owner (EJ-78).
 struct HandOverPods {
@@ -423,7 +425,10 @@ struct Disowned {
   std::unique_ptr<WorkloadState> workload;
 };                       ///< See WorkloadAdopted and ParentSeen.
 struct WorldChanged {};  ///< An observation told something new (not merely our own write).
-struct Retired {};       ///< The parent holds nothing any more.
+struct Forgotten {
+  WorkloadId id;
+};                  ///< Of a Workload that was deleted nothing is held any more (see WorkloadGone).
+struct Retired {};  ///< The parent holds nothing any more.
 
 }  // namespace msg
 
@@ -436,7 +441,7 @@ using Payload =
                  msg::OpenQueue, msg::CloseQueue, msg::Requeued, msg::Reactivate, msg::ParkedByRecord, msg::Reconcile, msg::RunCycle,
                  msg::OfferHead, std::unique_ptr<msg::HeadOffered>, msg::OfferMore, msg::MoreOffered, msg::OfferNext, msg::NextOffered,
                  msg::CountLeaves, msg::LeavesCounted, msg::Proposed, msg::ReactivateTreeOf, msg::NextDue, msg::NotReady, msg::StandsOn,
-                 msg::Lingers, msg::Runs, msg::Sized, msg::ReadSince, msg::Disowned, msg::WorldChanged, msg::Retired>;
+                 msg::Lingers, msg::Runs, msg::Sized, msg::ReadSince, msg::Disowned, msg::WorldChanged, msg::Forgotten, msg::Retired>;
 
 struct Message {
   Address to;

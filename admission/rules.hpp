@@ -32,7 +32,9 @@ namespace hindsight::admission {
 ///    counts, and what pods of elastic jobs hold, are folded so, from the first epoch by these rules on.
 /// 9: an admission that an entry passed over before it would undo in the next cycle is withheld (D14); no cycle runs while the API server
 ///    has enough to do with what was decided before (D15).
-inline constexpr std::uint32_t rules_version = 9;
+/// 10: a Workload that was deleted keeps its quota until its job has stopped, also without a finalizer (D16). This
+///    is folded so, from the first epoch by these rules on.
+inline constexpr std::uint32_t rules_version = 10;
 /// Epochs that decide by earlier rules go on to do so when they are judged.
 inline constexpr std::uint32_t rules_with_rounds = 2;
 inline constexpr std::uint32_t rules_with_explicit_status = 2;
@@ -47,5 +49,6 @@ inline constexpr std::uint32_t rules_with_elastic_repairs = 8;
 inline constexpr std::uint32_t rules_with_deactivations_counted = 8;
 inline constexpr std::uint32_t rules_with_claims = 9;
 inline constexpr std::uint32_t rules_with_write_backlog = 9;
+inline constexpr std::uint32_t rules_with_quota_of_deleted = 10;
 
 }  // namespace hindsight::admission

@@ -222,7 +222,7 @@ WorkloadObserved observed_again(const WorkloadState& w, Arena& arena) {
   out.meta.generation = w.generation;
   out.meta.created = w.created;
   out.meta.deleting = w.deleting;
-  out.meta.in_use_finalizer = w.in_use_finalizer;
+  out.meta.in_use_finalizer = w.in_use_finalizer || w.gone;  // of one that has gone it is what keeps its quota as it is kept
   out.owner_uid = arena.copy(std::string_view(w.owner_uid));
   out.queue_name = arena.copy(w.queue_name.text());
   out.pod_sets = observed_again(w.pod_sets.value(), arena);

@@ -301,7 +301,7 @@ void World::write(const WorkloadCreateIntent& intent, const Parent& at) {
   o.meta.resource_version = 1;
   o.meta.generation = 1;
   o.meta.created = on_server(driver_.domain().now());
-  o.meta.in_use_finalizer = true;
+  o.meta.in_use_finalizer = driver_.domain().rules() < rules_with_quota_of_deleted;  // as builds with these rules make it
   o.owner_uid = o.job_uid = arena_.copy(intent.job_uid);
   o.owner_kind = arena_.copy(intent.job_kind);
   o.owner_name = arena_.copy(intent.job_name);

@@ -356,6 +356,8 @@ void Domain::receive(Message& message, Outbox& out) {
       news();
     else
       something_new();  // a queue sampled its usage: time went by, no more
+  } else if (const auto* forgotten = std::get_if<msg::Forgotten>(&message.payload)) {
+    if (registry_.parent_of(forgotten->id) == message.from.index) forget_workload(forgotten->id);
   } else if (std::holds_alternative<msg::Retired>(message.payload)) {
     const std::uint32_t parent = message.from.index;
     if (!registry_.has_parent(parent)) return;

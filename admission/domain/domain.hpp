@@ -285,6 +285,7 @@ class Domain {
   void rebuild_trees(const std::set<Symbol, ByText>& roots, Outbox& out);
   void refresh_activity_of(const std::function<bool(const QueueConfig&)>& concerned, bool reactivate_all, Outbox& out);
   void place_workload(WorkloadId id, Catalog::LocalQueueKey member, Symbol holder);
+  void forget_workload(WorkloadId id);
   [[nodiscard]] std::vector<std::uint32_t> parents_of(const std::unordered_set<WorkloadId>& workloads) const;
   void refresh_members(const Symbol& namespace_, const Symbol& local_queue, msg::Refresh how, Outbox& out);
   void refresh_queue_members(const Symbol& cluster_queue, msg::Refresh how, Outbox& out);

@@ -374,17 +374,26 @@ void Domain::apply(const PodObserved& o, Outbox& out) {
   out.send(domain_address, {EntityKind::workload_parent, place.keeper}, msg::PodSeen{&o});
 }
 
+/// Nothing leads to it any more, and its number is given out again.
+void Domain::forget_workload(WorkloadId id) {
+  const std::string uid(registry_.uid(id));
+  place_workload(id, {}, {});
+  registry_.remove_workload(uid);
+  claims_.forget(uid);
+  backlog_.settled(uid);
+  if (repeated_.forget(uid)) mark_trees();
+}
+
 void Domain::apply(const ObjectDeleted& o, Outbox& out) {
   const Symbol name(o.name);
   switch (o.kind) {
     case ObjectKind::workload:
       if (const auto w = registry_.find_workload(o.uid)) {
-        out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WorkloadGone{w.id});
-        place_workload(w.id, {}, {});
-        registry_.remove_workload(o.uid);
-        claims_.forget(o.uid);
+        // One that leaves for another domain takes nothing of this one's with it: its job leaves, too.
+        const bool deleted = o.departed_to.empty() && rules_ >= rules_with_quota_of_deleted;
+        out.send(domain_address, {EntityKind::workload_parent, w.parent}, msg::WorkloadGone{w.id, deleted});
         backlog_.settled(o.uid);
-        if (repeated_.forget(o.uid)) mark_trees();
+        if (!deleted) forget_workload(w.id);
       }
       break;
     case ObjectKind::job:

@@ -161,6 +161,15 @@ struct PodSetStart {
   bool placed = false;  ///< Its pods wait at the gate `kueue.x-k8s.io/topology` until each has its place (TAS-77).
 };
 
+/// What one pod set of a job was before its start, as far as the log tells.
+struct PodSetBefore {
+  std::string name;
+  std::int32_t count = 0;
+  std::vector<std::pair<std::string, std::string>> node_selector;
+  std::vector<OwnedToleration> tolerations;
+  bool asks_for_topology = false;
+};
+
 /// The job shall run or be stopped.
 struct JobIntent {
   std::string uid, kind, group, namespace_, name;
@@ -170,10 +179,11 @@ struct JobIntent {
   std::string workload_uid;
   std::string cluster_queue;
   std::string local_queue;
-  std::string message;     ///< Why it is stopped.
-  std::string slice_name;  ///< Of an elastic job: name of the chain's origin.
-  std::vector<PodSetStart> pod_sets;
-  std::vector<WantedSize> sizes;  ///< A start: the containers get these. A stop: they have these, and get back what they had.
+  std::string message;                ///< Why it is stopped.
+  std::string slice_name;             ///< Of an elastic job: name of the chain's origin.
+  std::vector<PodSetStart> pod_sets;  ///< A start: what it puts in. A stop with `before`: what its start has put in.
+  std::vector<PodSetBefore> before;   ///< Of a stop whose Workload has gone, and with it the templates that a stop restores.
+  std::vector<WantedSize> sizes;      ///< A start: the containers get these. A stop: they have these, and get back what they had.
   /// Of a stop: an earlier start may still be under way. When it is not, and the job is suspended, the job is observed with this as its
   /// `start_settled`; until then it keeps its quota. 0: nobody waits for that.
   std::uint64_t settles = 0;

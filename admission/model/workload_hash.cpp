@@ -85,6 +85,7 @@ std::uint64_t WorkloadState::hash() const {
   h.add(generation);
   h.add(deleting);
   h.add(in_use_finalizer);
+  if (gone) h.add(gone);
   h.add(job_made);
   h.add(queue_name);
   for (const auto& p : pod_sets) {

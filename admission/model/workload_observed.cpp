@@ -107,6 +107,7 @@ bool WorkloadState::observe(const WorkloadObserved& o, std::uint64_t sequence) {
   generation = o.meta.generation;
   news |= assign(deleting, o.meta.deleting);
   news |= assign(in_use_finalizer, o.meta.in_use_finalizer);
+  news |= assign(gone, false);
   news |= assign(job_made, !o.job_uid.empty());
 
   // spec: the API server's word, but for spec.active while our own deactivation is on its way

@@ -180,6 +180,7 @@ class WorkloadState {
   std::int64_t generation = 0;
   bool deleting = false;
   bool in_use_finalizer = false;
+  bool gone = false;      ///< Its object was deleted. It is kept, and `deleting`, as long as its job runs on its quota.
   bool job_made = false;  ///< A job owned it when it was made (label job-uid).
   Symbol queue_name;
   Interned<std::vector<PodSetSpec>> pod_sets;

@@ -13,7 +13,7 @@
 namespace hindsight::admission {
 
 /// Version of the snapshot's bytes. A snapshot is a cache of a fold: one of another version is not read, the fold starts earlier.
-inline constexpr std::uint32_t snapshot_version = 23;
+inline constexpr std::uint32_t snapshot_version = 24;
 
 /// Turns the state of a whole domain into bytes and back. Between records only (nothing may be under way).
 class SnapshotCodec {

@@ -114,6 +114,29 @@ const std::vector<CheckStatus>& WorkloadParent::checks_behind(const WorkloadStat
   return w.checks;
 }
 
+/// What a start on this admission puts into the templates of the job.
+std::vector<PodSetStart> WorkloadParent::start_on(const WorkloadState& w, const Catalog& catalog) const {
+  std::vector<PodSetStart> out;
+  for (const auto& p : w.admission->pod_sets) {
+    PodSetStart s = start_of(p, catalog);
+    for (const auto& k : checks_behind(w))  // CA-42
+      if (k.state == CheckState::ready && !k.pod_set_updates.empty()) s.pod_set_updates.push_back(k.pod_set_updates);
+    out.push_back(std::move(s));
+  }
+  return out;
+}
+
+/// Of a Workload whose object has gone: what a stop takes from it elsewhere.
+void WorkloadParent::tell_templates_of(const WorkloadState& w, const Catalog& catalog, JobIntent& i) const {
+  i.cluster_queue = w.admission->cluster_queue.text();
+  i.pod_sets = start_on(w, catalog);
+  for (const auto& p : w.pod_sets) {
+    PodSetBefore b{std::string(p.name.text()), p.count, {}, p.shape->tolerations, p.topology.has_value()};
+    for (const auto& [key, value] : p.shape->node_selector) b.node_selector.emplace_back(key.text(), value);
+    i.before.push_back(std::move(b));
+  }
+}
+
 /// Does the API server show that a family is admitted: the Option that its Parent names, or a Workload that was a Parent until now? The job
 /// starts after that, so that nobody sees it run without.
 bool WorkloadParent::is_admission_written(const WorkloadState& w) const {
@@ -169,7 +192,7 @@ void WorkloadParent::collect_family_intents(const Context& c, std::vector<Intent
 void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Intent>& out) {
   for (std::size_t n = 0; n < workloads_.size(); ++n) {
     const WorkloadState& w = workloads_[n];
-    const bool job_stopped = at_rest() || job_->finished;
+    if (w.gone) continue;
     WorkloadIntent i;
     bool due = (w.unconfirmed & ~(1U << static_cast<unsigned>(Section::spec))) != 0 && !w.uid.empty();
     if (due && end_is_early(w)) due = false;  // first the replacement's reservation, then the end of the old slice (EJ-50)
@@ -180,7 +203,7 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
       i.namespace_ = w.namespace_.text();
       i.name = w.name;
     }
-    if (w.in_use_finalizer && ((w.finished() && !end_is_early(w)) || (w.deleting && job_stopped))) {
+    if (w.in_use_finalizer && ((w.finished() && !end_is_early(w)) || (w.deleting && (at_rest() || job_->finished)))) {
       if (!due) i = status_intent(w, c.catalog->settings, placements_[n].info.get());
       i.release_finalizer = true;
       due = true;
@@ -297,16 +320,12 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
     if (run) {
       i.cluster_queue = running->admission->cluster_queue.text();
       i.sizes = wanted_sizes(running->plan);
-      for (const auto& p : running->admission->pod_sets) {
-        PodSetStart s = start_of(p, *c.catalog);
-        for (const auto& k : checks_behind(*running))  // CA-42
-          if (k.state == CheckState::ready && !k.pod_set_updates.empty()) s.pod_set_updates.push_back(k.pod_set_updates);
-        i.pod_sets.push_back(std::move(s));
-      }
+      i.pod_sets = start_on(*running, *c.catalog);
     } else {
       i.sizes = wanted_sizes(j.plan);
       const auto* e = source != nullptr ? source->find(ConditionType::evicted) : nullptr;
       i.message = e != nullptr && e->is_true() ? e->message.value() : "Not admitted by cluster queue";
+      if (source != nullptr && source->gone) tell_templates_of(*source, *c.catalog, i);
     }
     out.push_back(std::move(i));
   } else if (j.stopping && j.suspended && !workloads_.empty()) {
@@ -317,6 +336,7 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
     i.local_queue = workloads_.back().queue_name.text();
     i.decision_sequence = workloads_.back().last_decision;
     i.sizes = wanted_sizes(j.plan);
+    if (workloads_.back().gone) tell_templates_of(workloads_.back(), *c.catalog, i);
     out.push_back(std::move(i));
   }
   if (!readable || j.deleting) return;

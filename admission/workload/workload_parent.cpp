@@ -278,15 +278,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
       if (workloads_[i].id == m4->id) placements_[i].record_reason = m4->reason;
     return;
   } else if (const auto* m5 = std::get_if<msg::WorkloadGone>(&message.payload)) {
-    something_happened(c);
-    for (std::size_t i = 0; i < workloads_.size(); ++i)
-      if (workloads_[i].id == m5->id) {
-        (void)undo_replacement(workloads_[i], c, out);
-        remove_workload(i, c, out);
-        break;
-      }
-    out.send(self_, domain_address, msg::WorldChanged{});
-    retire_if_empty(out);
+    apply_workload_gone(*m5, c, out);
   } else if (std::holds_alternative<msg::JobGone>(message.payload)) {
     something_happened(c);
     job_.reset();
@@ -343,6 +335,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     refuse(message, "WorkloadParent");
   }
   note_start(c);
+  if (std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) { return w.gone; })) forget_gone(c, out);
   if (more) {
     families_untold_ = true;
     return;

@@ -155,6 +155,11 @@ class WorkloadParent final : public Entity {
   void apply_gate(const GateChanged& e);
   void apply_event(const Event& e, WorkloadId id, const Context& c, Outbox& out);
   void remove_workload(std::size_t index, const Context& c, Outbox& out);
+  void apply_workload_gone(const msg::WorkloadGone& m, const Context& c, Outbox& out);
+  /// Its object is gone or about to go, and the job still runs on its quota (D16).
+  [[nodiscard]] bool outlives_its_object(const WorkloadState& w) const;
+  /// Of Workloads whose objects have gone, those that nobody runs on any more.
+  void forget_gone(const Context& c, Outbox& out);
   /// Tells the queues what changed since `publish` was called last. `touched`: the stored copy is replaced in any case.
   struct Publish {
     bool repush = false, force = false, touched = false;
@@ -386,6 +391,8 @@ class WorkloadParent final : public Entity {
   [[nodiscard]] WorkloadRevised revision(const WorkloadState& w, const Symbol& queue, const Priority& priority, Arena& arena) const;
   [[nodiscard]] List<PodSetCount> job_counts(Arena& arena) const;
   [[nodiscard]] JobIntent job_intent() const;
+  [[nodiscard]] std::vector<PodSetStart> start_on(const WorkloadState& w, const Catalog& catalog) const;
+  void tell_templates_of(const WorkloadState& w, const Catalog& catalog, JobIntent& i) const;
   [[nodiscard]] static PodSetStart start_of(const PodSetReservation& assigned, const Catalog& catalog);
   void note_start(const Context& c);
   void tell_runs(Outbox& out);

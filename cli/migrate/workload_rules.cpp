@@ -25,7 +25,6 @@ using connectors::manifests::text;
 enum WorkloadRule {
   runs_without_workload,
   runs_without_admission,
-  finalizer_missing,
   finalizer_of_others,
   many_slices,
   slice_of_other_job,
@@ -40,10 +39,6 @@ constexpr Rule workload_table[] = {
     {"runs-without-admission", Severity::note,
      "The job runs and its Workload is not admitted: it is being stopped, and Hindsight goes on with that.",
      "Wait until it is suspended, for a change at rest."},
-    {"finalizer-missing", Severity::note,
-     "The Workload has no finalizer resource-in-use, and none is added: when it is deleted its quota is free at once, before its pods have "
-     "gone.",
-     ""},
     {"finalizer-of-others", Severity::note, "Hindsight takes its own finalizer away alone: the object stays until others take theirs.", ""},
     {"many-slices", Severity::differs, "A job has two live slices at most: those that have no place are finished first.",
      "Wait until the job has one or two."},
@@ -103,17 +98,10 @@ void look_at_job(const Json& job, const JobFacts& facts, bool prebuilt_there, co
 void look_at_finalizers(const Json& workload, Findings& out) {
   if (is_finished(workload)) return;
   const Json& list = member(workload, "metadata", "finalizers");
-  bool ours = false;
-  if (list.is_array())
-    for (const Json& one : list) {
-      if (!one.is_string()) continue;
-      if (one == std::string(in_use))
-        ours = true;
-      else
-        out.add(workload_table[finalizer_of_others], name_of(workload), "metadata.finalizers", one.get<std::string>());
-    }
-  if (!ours && controller_of(workload).is_object() && member(workload, "status", "admission").is_object())
-    out.add(workload_table[finalizer_missing], name_of(workload), "metadata.finalizers", "none");
+  if (!list.is_array()) return;
+  for (const Json& one : list)
+    if (one.is_string() && one != std::string(in_use))
+      out.add(workload_table[finalizer_of_others], name_of(workload), "metadata.finalizers", one.get<std::string>());
 }
 
 using ByPath = std::map<std::string, const Json*>;

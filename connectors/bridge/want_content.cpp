@@ -56,6 +56,7 @@ class ContentHash {
   void one(const admission::WantedGate& g) { all(g.name, g.open); }
   void one(const admission::OwnedToleration& t) { all(t.key, t.value, t.exists, t.effect, t.seconds); }
   void one(const admission::PodSetStart& s) { all(s.name, s.count, s.node_labels, s.tolerations, s.pod_set_updates); }
+  void one(const admission::PodSetBefore& b) { all(b.name, b.count, b.node_selector, b.tolerations, b.asks_for_topology); }
   void one(const admission::QueueStatusIntent::Usage& u) { all(u.flavor, u.resources); }
 
   StateHash hash_;
@@ -79,7 +80,7 @@ struct Content {
              i.max_exec_seconds, i.resource_bounds, i.admission_gated_by);
   }
   void operator()(const admission::JobIntent& i) const {
-    hash.all(i.run, i.remove, i.workload, i.workload_uid, i.cluster_queue, i.local_queue, i.slice_name, i.pod_sets, i.sizes);
+    hash.all(i.run, i.remove, i.workload, i.workload_uid, i.cluster_queue, i.local_queue, i.slice_name, i.pod_sets, i.before, i.sizes);
   }
   void operator()(const admission::QueueStatusIntent& i) const {
     hash.all(i.pending, i.reserving, i.admitted, i.active, i.active_reason, i.active_message, i.reservation, i.usage, i.weighted_share,

@@ -125,6 +125,34 @@ Result<Json> inject(const Json& pod_template, const PodSetInjection& injection) 
   return out;
 }
 
+Json without(const Json& pod_template, const PodSetInjection& injection) {
+  Json out = pod_template;
+  auto& metadata = object_at(out, "metadata");
+  auto& spec = object_at(out, "spec");
+  const auto take = [](Json& parent, std::string_view key, const Json& entries, const Json& owned) {
+    Json map = object_or_empty(parent, key);
+    for (const auto& [name, value] : entries.items())
+      if (const auto found = map.find(name); found != map.end() && *found == value) map.erase(found);
+    for (const auto& [name, value] : owned.items()) map.erase(name);
+    replace(parent, key, &map);
+  };
+  take(metadata, "annotations", injection.annotations, injection.owned_annotations);
+  take(metadata, "labels", injection.labels, injection.owned_labels);
+  take(spec, "nodeSelector", injection.node_selector, Json::object());
+  const auto keep = [&](std::string_view key, auto&& is_ours) {
+    Json kept = Json::array();
+    for (const auto& one : list_or_empty(spec, key))
+      if (!is_ours(one)) kept.push_back(one);
+    replace(spec, key, &kept);
+  };
+  if (injection.placed) keep("schedulingGates", [](const Json& gate) { return text_member(gate, "name") == keys::topology_gate; });
+  keep("tolerations", [&](const Json& one) {
+    return std::any_of(injection.tolerations.begin(), injection.tolerations.end(), [&](const Json& t) { return same_toleration(t, one); });
+  });
+  if (metadata.empty()) out.erase("metadata");
+  return out;
+}
+
 Result<void> add_update(PodSetInjection& injection, const Json& update) {
   for (const auto& [field, map] : {std::pair<std::string_view, Json*>{"annotations", &injection.annotations},
                                    {"labels", &injection.labels},

@@ -15,6 +15,10 @@ namespace hindsight::connectors {
 /// Adds one podSetUpdates entry of an admission check. Errors: as inject(), when it contradicts what is there.
 [[nodiscard]] Result<void> add_update(PodSetInjection& injection, const Json& update);
 
+/// The template without what inject() has put in, where nobody knows what it was before: a label or the like that was there already, with
+/// the same value, goes as well.
+[[nodiscard]] Json without(const Json& pod_template, const PodSetInjection& injection);
+
 /// The template with labels, annotations, node selector, tolerations and scheduling gates as `original` has them (BA-176). Labels of
 /// the Job controller stay. Resources of the containers that `original` has are restored, too.
 [[nodiscard]] Json restore(const Json& pod_template, const Json& original);

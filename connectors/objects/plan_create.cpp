@@ -200,7 +200,6 @@ Result<Write> plan_create(const WorkloadCreateIntent& intent, const Json& job, c
 
   Json metadata{{"name", intent.name},
                 {"namespace", intent.namespace_},
-                {"finalizers", {in_use_finalizer}},
                 {"ownerReferences", Json::array({owner_reference(job_type, intent.job_name, intent.job_uid)})}};
   if (auto labels = workload_labels(intent, job, settings); !labels.empty()) metadata["labels"] = std::move(labels);
   auto annotations = workload_annotations(job, (*integration)->sizes_containers());

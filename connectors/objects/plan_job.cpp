@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,11 +68,39 @@ bool changed_since(const JobIntent& intent, const Json& job_pod_sets, const Json
   return false;
 }
 
+/// The pod sets as they were before the job was started, when their Workload has gone: as the job has them, without what its start has put
+/// in. Of what the log has, count, node selector and tolerations, no more is taken than that was there (D16).
+Json without_start(const JobIntent& intent, Json pod_sets) {
+  if (!pod_sets.is_array()) return pod_sets;
+  for (auto& pod_set : pod_sets) {
+    const auto named = [&](const auto& one) { return one.name == text_member(pod_set, "name"); };
+    const auto start = std::find_if(intent.pod_sets.begin(), intent.pod_sets.end(), named);
+    const auto before = std::find_if(intent.before.begin(), intent.before.end(), named);
+    if (start == intent.pod_sets.end() || before == intent.before.end()) continue;
+    auto injection = injection_of(intent, *start);
+    if (!injection) continue;  // such a start has never been made
+    if (start->placed && !before->asks_for_topology) injection->owned_annotations[std::string(keys::unconstrained_topology)] = "true";
+    pod_set["count"] = before->count;
+    Json original = without(object_or_empty(pod_set, "template"), *injection);
+    Json& spec = original["spec"];
+    spec.erase("nodeSelector");
+    spec.erase("tolerations");
+    for (const auto& [key, value] : before->node_selector) spec["nodeSelector"][key] = value;
+    for (const auto& toleration : before->tolerations) spec["tolerations"].push_back(toleration_json(toleration));
+    pod_set["template"] = std::move(original);
+  }
+  return pod_sets;
+}
+
 /// What a stop restores. The resources of a job that runs with a plan are its own again, but where its user has changed them meanwhile,
 /// what the user wanted stays (MR-65): those are taken out. Without a Workload the plan still tells what they were (MR-70).
 Json restorable(const JobIntent& intent, const Json& job_pod_sets, Json originals) {
   const bool known = !originals.empty();
-  if (!known && !intent.sizes.empty()) originals = job_pod_sets;
+  if (!known && !intent.before.empty()) {
+    originals = without_start(intent, job_pod_sets);
+  } else if (!known && !intent.sizes.empty()) {
+    originals = job_pod_sets;
+  }
   if (!originals.is_array()) return originals;
   for (auto& original : originals) {
     const auto* pod_set = find_pod_set(job_pod_sets, text_member(original, "name"));

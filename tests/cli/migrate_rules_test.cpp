@@ -191,8 +191,6 @@ std::vector<RuleCase> cases() {
        "Workload default/w", "spec.podSets[0].template", "not that of the job, Job default/j", "cpu: 2", "cpu: 1"},
       {"unlike-waiting-job", five_pods + "---\n" + workload(of_job, in_use, requests, waiting), "Workload default/w",
        "spec.podSets[0].count", "1, the job has 5", "parallelism: 5\n  completions: 5", "parallelism: 1\n  completions: 1"},
-      {"finalizer-missing", workload(of_job, "annotations: {}"), "Workload default/w", "metadata.finalizers", "none", "annotations: {}",
-       in_use},
       {"finalizer-of-others", workload(of_job, "finalizers: [kueue.x-k8s.io/resource-in-use, example.com/audit]"), "Workload default/w",
        "metadata.finalizers", "example.com/audit", ", example.com/audit", ""},
       {"many-slices", slices, "Job default/j", "", "3 unfinished Workloads", "elastic-job: 'true'", "elastic-job: 'false'"},

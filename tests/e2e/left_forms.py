@@ -113,8 +113,8 @@ class Forms:
         finished = any(c["type"] == "Finished" and c["status"] == "True" for c in theirs.get("status", {}).get("conditions", []))
         if theirs["kind"] != "Workload":
             return False
-        if finished and path == "metadata.finalizers[0]":
-            return True  # Kueue keeps it on slices that were replaced until somebody looks at them; a finished Workload needs none
+        if path == "metadata.finalizers[0]":
+            return True  # Workloads are made without it (D16); Kueue looks at it when one is deleted, and then only takes it away
         if path.startswith("status.resourceRequests"):
             return True  # what was asked for, for people; Kueue works it out anew
         # Kueue compares specs of pods. Of the rest of a template it keeps what the API server gives to a Job's, and in slices of a running

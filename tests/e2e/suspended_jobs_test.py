@@ -230,6 +230,43 @@ class WithGates(Fixture):
         self.started("fat", "1")
         self.assertEqual(self.workloads("fat")[0]["status"]["admission"]["podSetAssignments"][0]["resourceUsage"], {"cpu": "1"})
 
+    # BA-174, MR-65, MR-70: it has no finalizer (D16), and goes while Hindsight runs, and while it is away
+    def test_a_deleted_workload_keeps_its_quota_until_its_job_has_stopped(self):
+        self.apply(job("runs", "four", "4", annotations=BOUNDS))
+        original = self.template("runs")
+        self.apply(*queue("four", 2))
+        self.started("runs", "2")
+        self.apply(job("waits", "four", "2", annotations={}))
+        self.until(lambda: self.condition("waits")["status"] == "False", "no room")
+        for away in (False, True):
+            runs, waits = ("runs", "waits") if not away else ("waits", "runs")
+            old = self.workloads(runs)[0]["metadata"]
+            self.assertNotIn("finalizers", old)
+            said = len(self.records())
+            if away:
+                self.controller.kill()
+            self.kubectl("delete", "workloads.kueue.x-k8s.io", old["name"], "--timeout=20s")
+            self.assertEqual(self.workloads(runs), [])
+            if away:
+                self.controller.start()
+            self.started(waits, "2")
+            self.until(lambda: self.workloads(runs) and self.workloads(runs)[0]["metadata"]["uid"] != old["uid"], "the job has a new one")
+            told = self.records()[said:]
+            at_rest = next(n for n, r in enumerate(told) if r["kind"] == "JobObserved" and r["body"]["meta"]["name"] == runs
+                           and r["body"].get("suspended") and not r["body"].get("active"))
+            others = [n for n, r in enumerate(told) for e in r["body"].get("events", [])
+                      if e["event"] == "QuotaReserved" and e["workload"]["name"].startswith("job-" + waits)]
+            self.assertGreater(min(others), at_rest, "quota is free when the job has stopped")
+            if not away:
+                self.assertEqual(self.template("runs"), original, "its templates are its own again")
+                self.kubectl("delete", "job", "runs")
+                self.apply(job("runs", "four", "2"))
+                self.until(lambda: self.condition("runs")["status"] == "False", "no room")
+
+    def records(self):
+        lines = run(jobs_test.ARGS.hindsight, "log", "cat", "--log", self.log, "-o", "json", "--kind", "JobObserved", "--kind", "QuotaReserved").splitlines()
+        return [json.loads(line) for line in lines if line.startswith("{")]
+
     # MR-75
     def test_what_excludes_each_other_is_refused(self):
         for more, message in (({"kueue.x-k8s.io/elastic-job": "true"}, "resources cannot be adjusted together with an elastic job"),

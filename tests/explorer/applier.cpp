@@ -217,6 +217,7 @@ bool Applier::write(ApiServer& server, const WorkloadCreateIntent& i) {
   w.priority_class_kind = i.priority_class_kind;
   w.priority_class = i.priority_class;
   w.max_exec_seconds = i.max_exec_seconds.value_or(0);
+  w.finalizer = w.uid.back() == '0' || w.uid.back() == '5';  // as earlier builds make them: some are always left
   auto& stored_workload = server.workloads[w.uid] = w;
   server.publish_made(stored_workload);
   return true;

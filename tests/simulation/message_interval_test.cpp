@@ -90,7 +90,7 @@ TEST(MessageInterval, ChangesNoDecisionAndInTheEndNoStatus) {
     EXPECT_LT(paced.echoes, echoes_before) << "the longer the interval, the fewer writes";
     echoes_before = paced.echoes;
   }
-  // Of each job: seen first, why it waits, admitted, ready, finished, and its finalizer.
+  // Of each job: seen first, why it waits, admitted, ready and finished.
   EXPECT_LT(echoes_before, 61U * 8);
 }
 

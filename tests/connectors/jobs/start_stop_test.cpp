@@ -301,6 +301,85 @@ TEST(StopJob, FinishesAStopWhoseWorkloadHasGone) {
   EXPECT_FALSE(object["metadata"]["annotations"].contains("kueue.x-k8s.io/stopping"));
 }
 
+/// The stop of a job whose Workload has gone: what its start has put in, and what the log has of the job before it.
+JobIntent stop_by_log() {
+  auto out = start();
+  out.run = false;
+  out.before = {{"main", 5, {{"arch", "arm"}}, {{"own", "", true, TaintEffect::unspecified}}, false}};
+  return out;
+}
+
+// BA-174, BA-176, D16: a deleted Workload leaves nothing of a start behind.
+TEST(StopJob, RestoresFromTheLogWhereTheWorkloadHasGone) {
+  for (const bool placed : {false, true}) {
+    auto object = job();
+    object["metadata"]["annotations"]["kueue.x-k8s.io/job-min-parallelism"] = "1";
+    const auto original = object["spec"];
+    auto begin = start();
+    begin.pod_sets[0].count = 3;
+    begin.pod_sets[0].placed = placed;
+    EXPECT_EQ(settle_job(object, begin, Json::object()), 1);
+    EXPECT_EQ(object["spec"]["parallelism"], 3);
+    EXPECT_EQ(object["spec"]["template"]["spec"].contains("schedulingGates"), placed);
+    run_pods(object);
+    auto end = stop_by_log();
+    end.pod_sets = begin.pod_sets;
+    EXPECT_EQ(settle_job(object, end, Json::object()), 1);
+    end_pods(object);
+    EXPECT_EQ(settle_job(object, end, Json::object()), 1);
+    EXPECT_EQ(object["spec"], original);
+  }
+}
+
+// Labels of a flavor may be others by now; those that the job had itself are known.
+TEST(StopJob, RestoresFromTheLogWhateverTheFlavorSaysByNow) {
+  auto object = job();
+  const auto original = object["spec"];
+  settle_job(object, start(), Json::object());
+  run_pods(object);
+  auto end = stop_by_log();
+  end.pod_sets[0].node_labels = {{"instance-type", "reserved"}, {"disk", "fast"}};
+  end.pod_sets[0].tolerations.clear();
+  settle_job(object, end, Json::object());
+  end_pods(object);
+  settle_job(object, end, Json::object());
+  EXPECT_EQ(object["spec"], original);
+}
+
+// While the Workload is there, it says what was there to the letter.
+TEST(StopJob, PrefersTheWorkloadToTheLog) {
+  auto object = job();
+  const auto workload = workload_of(object);
+  settle_job(object, start(), workload);
+  run_pods(object);
+  auto end = stop_by_log();
+  end.before[0].node_selector.clear();
+  settle_job(object, end, workload);
+  end_pods(object);
+  settle_job(object, end, workload);
+  EXPECT_EQ(object["spec"], job()["spec"]);
+}
+
+// A user may have asked for the same that a start puts in.
+TEST(StopJob, KeepsWhatTheJobAskedForItself) {
+  auto object = job();
+  object["spec"]["template"]["metadata"]["annotations"]["kueue.x-k8s.io/podset-unconstrained-topology"] = "true";
+  object["spec"]["template"]["spec"]["nodeSelector"]["instance-type"] = "spot";
+  const auto original = object["spec"];
+  auto begin = start();
+  begin.pod_sets[0].placed = true;
+  settle_job(object, begin, Json::object());
+  run_pods(object);
+  auto end = stop_by_log();
+  end.pod_sets = begin.pod_sets;
+  end.before[0].node_selector.emplace_back("instance-type", "spot");
+  end.before[0].asks_for_topology = true;
+  settle_job(object, end, Json::object());
+  end_pods(object);
+  settle_job(object, end, Json::object());
+  EXPECT_EQ(object["spec"], original);
+}
+
 TEST(StopJob, LeavesASuspendedJobAlone) {
   auto object = job();
   object["spec"]["template"]["spec"]["nodeSelector"]["arch"] = "amd64";  // a user's change, not ours to undo

@@ -44,7 +44,7 @@ WorkloadCreateIntent create() {
   return out;
 }
 
-// BA-173, base-api §3
+// BA-173, base-api §3; without a finalizer (D16)
 TEST(PlanCreate, MakesTheWorkloadOfAJob) {
   const auto write = plan_create(create(), job(), {true, true, {"team", "absent"}, {}});
   ASSERT_TRUE(write);
@@ -53,7 +53,7 @@ TEST(PlanCreate, MakesTheWorkloadOfAJob) {
   EXPECT_EQ(write->namespace_, "ns");
   EXPECT_EQ(write->name, "job-j-12345");
   EXPECT_EQ(Json::parse(write->body), Json::parse(R"({"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload",
-    "metadata":{"name":"job-j-12345","namespace":"ns","finalizers":["kueue.x-k8s.io/resource-in-use"],
+    "metadata":{"name":"job-j-12345","namespace":"ns",
       "labels":{"kueue.x-k8s.io/job-uid":"78d1e61a","team":"a"},
       "annotations":{"provreq.kueue.x-k8s.io/ValidUntilSeconds":"0","kueue.x-k8s.io/admission-gated-by":"example.com/g"},
       "ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"78d1e61a","controller":true,"blockOwnerDeletion":true}]},
