@@ -335,7 +335,7 @@ void WorkloadParent::receive(Message& message, const Context& c, Outbox& out) {
     refuse(message, "WorkloadParent");
   }
   note_start(c);
-  if (std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) { return w.gone; })) forget_gone(c, out);
+  if (!std::holds_alternative<msg::Refresh>(message.payload)) forget_gone(c, out);  // what a snapshot has stays as it was
   if (more) {
     families_untold_ = true;
     return;

@@ -79,7 +79,7 @@ TEST_F(SimulatedLoad, TellsWhatJobsLackWithTheNextChange) {
 /// Its snapshots are those of the states that records give: verify compares them, and a moment behind one starts there.
 TEST_F(SimulatedLoad, LeavesSnapshotsThatHold) {
   write("long.yaml",
-        "seed: 3\ncount: 2900\narrival: {kind: fixed, every: 1s}\njobs:\n"
+        "seed: 3\ncount: 3200\narrival: {kind: fixed, every: 1s}\njobs:\n"
         "- {name: k, weight: 1, runTime: {kind: fixed, value: 10s}, requests: {cpu: 1}, queues: [{namespace: default, queue: q}]}\n");
   const auto log = file("long.db");
   std::ostringstream out, err;

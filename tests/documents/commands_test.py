@@ -222,7 +222,7 @@ class Blocks(unittest.TestCase):
         count = 0
         with Folder(HINDSIGHT) as folder:
             for command in ("hindsight simulate examples/quickstart --log sqlite:log.db", "hindsight log key key.pem", "hindsight audit --checkpoint --key key.pem --log log.db",
-                            "hindsight log quarantine 362 --log log.db --why 'a test'"):
+                            "hindsight log quarantine 351 --log log.db --why 'a test'"):
                 status, printed = run(command, folder)
                 self.assertEqual(status, 0, command + "\n" + "\n".join(printed))
             for path in documents():

@@ -139,7 +139,7 @@ class PageTest(unittest.TestCase):
 
             says("open 200")
             run(ARGS.hindsight, "log", "copy", "sqlite:" + self.log, "sqlite:" + log)
-            says("at 362")
+            says("at 351")
             self.assertEqual(page.stop(), 0)
             says("away")
             page = Page(log, f"127.0.0.1:{port}")
@@ -187,7 +187,7 @@ class PageTest(unittest.TestCase):
 
     def test_the_end_of_the_process_ends_open_pages(self):
         page = Page(self.log)
-        self.assertEqual(page.get("log")["latest"]["position"], 362)
+        self.assertEqual(page.get("log")["latest"]["position"], 351)
         stream = urllib.request.urlopen(page.url + "api/v1/live", timeout=60)
         self.assertTrue(stream.readline())
         began = time.monotonic()

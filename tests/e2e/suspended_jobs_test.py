@@ -236,32 +236,42 @@ class WithGates(Fixture):
         original = self.template("runs")
         self.apply(*queue("four", 2))
         self.started("runs", "2")
-        self.apply(job("waits", "four", "2", annotations={}))
+        self.apply(job("waits", "four", "2"))
         self.until(lambda: self.condition("waits")["status"] == "False", "no room")
         for away in (False, True):
-            runs, waits = ("runs", "waits") if not away else ("waits", "runs")
-            old = self.workloads(runs)[0]["metadata"]
+            running = next(name for name in ("runs", "waits") if not self.job(name)["spec"]["suspend"])
+            old = self.workloads(running)[0]["metadata"]
             self.assertNotIn("finalizers", old)
             said = len(self.records())
             if away:
                 self.controller.kill()
             self.kubectl("delete", "workloads.kueue.x-k8s.io", old["name"], "--timeout=20s")
-            self.assertEqual(self.workloads(runs), [])
+            self.assertNotIn(old["uid"], [w["metadata"]["uid"] for w in self.workloads(running)], "it goes at once")
             if away:
                 self.controller.start()
-            self.started(waits, "2")
-            self.until(lambda: self.workloads(runs) and self.workloads(runs)[0]["metadata"]["uid"] != old["uid"], "the job has a new one")
+            self.until(lambda: any(self.condition(name)["status"] == "True" for name in ("runs", "waits")
+                                   if old["uid"] not in [w["metadata"]["uid"] for w in self.workloads(name)]), "somebody has the quota")
             told = self.records()[said:]
-            at_rest = next(n for n, r in enumerate(told) if r["kind"] == "JobObserved" and r["body"]["meta"]["name"] == runs
+            at_rest = next(n for n, r in enumerate(told) if r["kind"] == "JobObserved" and r["body"]["meta"]["name"] == running
                            and r["body"].get("suspended") and not r["body"].get("active"))
-            others = [n for n, r in enumerate(told) for e in r["body"].get("events", [])
-                      if e["event"] == "QuotaReserved" and e["workload"]["name"].startswith("job-" + waits)]
-            self.assertGreater(min(others), at_rest, "quota is free when the job has stopped")
-            if not away:
-                self.assertEqual(self.template("runs"), original, "its templates are its own again")
-                self.kubectl("delete", "job", "runs")
-                self.apply(job("runs", "four", "2"))
-                self.until(lambda: self.condition("runs")["status"] == "False", "no room")
+            reserved = [n for n, r in enumerate(told) for e in r["body"].get("events", [])
+                        if e["event"] == "QuotaReserved" and e["workload"]["name"].startswith(("job-runs", "job-waits"))]
+            self.assertGreater(min(reserved), at_rest, "it is free when the job has stopped")
+            self.until(lambda: {False, True} == {self.job(name)["spec"]["suspend"] for name in ("runs", "waits")}, "one of them runs")
+
+        # What a stop restores is told by the log: sizes, node selector, labels and annotations.
+        self.patch("clusterqueues.kueue.x-k8s.io", "four", {"spec": {"stopPolicy": "HoldAndDrain"}})
+        self.stopped("runs", "4")
+        self.kubectl("delete", "job", "waits")
+        self.patch("clusterqueues.kueue.x-k8s.io", "four", {"spec": {"stopPolicy": "None"}})
+        self.started("runs", "2")
+        self.assertNotEqual(self.template("runs"), original)
+        self.patch("clusterqueues.kueue.x-k8s.io", "four", {"spec": {"stopPolicy": "Hold"}})
+        self.controller.kill()
+        self.kubectl("delete", "workloads.kueue.x-k8s.io", self.workloads("runs")[0]["metadata"]["name"], "--timeout=20s")
+        self.controller.start()
+        self.stopped("runs", "4")
+        self.assertEqual(self.template("runs"), original)
 
     def records(self):
         lines = run(jobs_test.ARGS.hindsight, "log", "cat", "--log", self.log, "-o", "json", "--kind", "JobObserved", "--kind", "QuotaReserved").splitlines()
