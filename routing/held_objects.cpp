@@ -29,7 +29,7 @@ std::vector<ObjectKey> held_objects(const admission::StateView& state) {
     if (const auto& job = parent->job())
       out.push_back({ObjectKind::job, std::string(job->namespace_.text()), job->name.text(), job->uid.text()});
     for (const auto& w : parent->workloads())
-      out.push_back({ObjectKind::workload, std::string(w.namespace_.text()), w.name.text(), w.uid.text()});
+      if (!w.gone) out.push_back({ObjectKind::workload, std::string(w.namespace_.text()), w.name.text(), w.uid.text()});
     for (const auto& pod : parent->pods()) out.push_back({ObjectKind::pod, {}, pod.name.text(), pod.uid.text()});
   }
   const auto& set_aside = state.domain().quarantined();

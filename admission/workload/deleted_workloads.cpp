@@ -8,11 +8,23 @@
 
 namespace hindsight::admission {
 
-bool WorkloadParent::outlives_its_object(const WorkloadState& w) const {
+bool WorkloadParent::outlives_its_object(const WorkloadState& w, const Catalog& catalog) const {
   if (!w.reserved() || w.finished() || w.removal_pending || at_rest() || job_->finished) return false;
+  if (is_child(catalog)) return false;  // it runs with what its ancestor was granted
   if (w.option_of().empty()) return true;
   // Those of a Parent go with it, one after the other. Of one that was deleted by itself the job has still its Parent.
   return std::any_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& p) { return p.uid == w.option_of() && p.deleting; });
+}
+
+/// The log says why the job is to be suspended, and so does an Event. True if something was proposed.
+bool WorkloadParent::stop_for_deleted(Proposal& p) const {
+  const JobState& j = *job_;
+  if (j.suspended || j.stopping || j.stop_noted || running_workload() != nullptr) return false;
+  const bool deleted = std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) {
+    return w.deleting && w.reserved() && !w.finished() && w.option_of().empty();
+  });
+  if (deleted) p.events.emplace_back(JobStopped{job_ref(*p.arena), "Workload is deleted"});
+  return deleted;
 }
 
 void WorkloadParent::apply_workload_gone(const msg::WorkloadGone& m, const Context& c, Outbox& out) {
@@ -21,14 +33,17 @@ void WorkloadParent::apply_workload_gone(const msg::WorkloadGone& m, const Conte
   if (it != workloads_.end()) {
     const auto index = static_cast<std::size_t>(it - workloads_.begin());
     const bool never_held = undo_replacement(*it, c, out);
-    if (m.deleted && !never_held && outlives_its_object(*it)) {
+    if (m.deleted && !never_held && outlives_its_object(*it, *c.catalog)) {
       it->gone = it->deleting = true;
       it->in_use_finalizer = it->revision_pending = false;
       it->unconfirmed = 0;
       publish(index, {.touched = true}, c, out);
     } else {
       remove_workload(index, c, out);
-      if (m.deleted) out.send(self_, domain_address, msg::Forgotten{m.id});
+      if (m.deleted) {
+        out.send(self_, domain_address, msg::Forgotten{m.id});
+        publish_all({}, c, out);  // of slices another one is the current one now
+      }
     }
   } else if (m.deleted) {
     out.send(self_, domain_address, msg::Forgotten{m.id});
@@ -39,11 +54,12 @@ void WorkloadParent::apply_workload_gone(const msg::WorkloadGone& m, const Conte
 
 void WorkloadParent::forget_gone(const Context& c, Outbox& out) {
   for (std::size_t i = workloads_.size(); i-- > 0;) {
-    if (!workloads_[i].gone || outlives_its_object(workloads_[i])) continue;
+    if (!workloads_[i].gone || outlives_its_object(workloads_[i], *c.catalog)) continue;
     const WorkloadId id = workloads_[i].id;
     remove_workload(i, c, out);
     out.send(self_, domain_address, msg::Forgotten{id});
     out.send(self_, domain_address, msg::WorldChanged{});
+    publish_all({}, c, out);
     retire_if_empty(out);
   }
 }

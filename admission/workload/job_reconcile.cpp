@@ -149,6 +149,7 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
     }
     return p.events.size() != before;
   }
+  if (stop_for_deleted(p)) return true;
   if (!j.quarantined.empty()) return false;  // what it has now is not known: nothing follows from it
   if (j.queue_name.empty() && !settings.manage_jobs_without_queue_name) return false;
 

@@ -55,7 +55,7 @@ bool WorkloadParent::reconcile_slices(const Context& c, Proposal& p) const {
   if (chain.current == SliceChain::none) {
     const bool going =
         std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) { return is_slice(w) && !w.finished(); });
-    if (!going && j.suspended && !j.active && !j.stopping && j.requested_since == 0) request_workload(nullptr, c, p);  // EJ-7
+    if (!going && j.suspended && !j.active && !j.stopping && j.requested_since == 0) request_first_slice(c, p);
     return said();
   }
   const bool same = std::all_of(workloads_.begin(), workloads_.end(),
@@ -73,6 +73,16 @@ bool WorkloadParent::reconcile_slices(const Context& c, Proposal& p) const {
     if (is_live(w) && is_slice(w) && !p.full()) follow_job(w, chain, c, p);
   forget_slices(c, p);
   return said();
+}
+
+/// EJ-7. What was told late can end a slice that would have been the right one; the next one of the same generation has its name, too.
+void WorkloadParent::request_first_slice(const Context& c, Proposal& p) const {
+  const auto holder = std::find_if(workloads_.begin(), workloads_.end(),
+                                   [&](const WorkloadState& w) { return !w.gone && w.name == job_->workload_name && is_slice(w); });
+  if (holder == workloads_.end())
+    request_workload(nullptr, c, p);
+  else if (!holder->deleting && !holder->removal_pending)
+    p.events.emplace_back(WorkloadRemoved{ref(*holder, *p.arena), "Deleted finished workload slice: the next one has its name", {}});
 }
 
 /// EJ-25. A slice that was just evicted keeps its quota until the pods are gone; it is the holder so long, and does not come here.

@@ -155,9 +155,10 @@ class WorkloadParent final : public Entity {
   void apply_gate(const GateChanged& e);
   void apply_event(const Event& e, WorkloadId id, const Context& c, Outbox& out);
   void remove_workload(std::size_t index, const Context& c, Outbox& out);
+  bool stop_for_deleted(Proposal& p) const;
   void apply_workload_gone(const msg::WorkloadGone& m, const Context& c, Outbox& out);
   /// Its object is gone or about to go, and the job still runs on its quota (D16).
-  [[nodiscard]] bool outlives_its_object(const WorkloadState& w) const;
+  [[nodiscard]] bool outlives_its_object(const WorkloadState& w, const Catalog& catalog) const;
   /// Of Workloads whose objects have gone, those that nobody runs on any more.
   void forget_gone(const Context& c, Outbox& out);
   /// Tells the queues what changed since `publish` was called last. `touched`: the stored copy is replaced in any case.
@@ -302,6 +303,7 @@ class WorkloadParent final : public Entity {
   /// The Workload shall take over the shorter list of gates that its job has now (SG-62).
   [[nodiscard]] bool wants_gate(const WorkloadState& w, const Settings& settings) const;
   [[nodiscard]] bool reconcile_slices(const Context& c, Proposal& p) const;
+  void request_first_slice(const Context& c, Proposal& p) const;
   void end_slices(const SliceChain& chain, Proposal& p) const;
   void evict_waiting(const WorkloadState& waiting, const WorkloadState& holder, Proposal& p) const;
   void evict_chain(const SliceChain& chain, Proposal& p) const;

@@ -30,7 +30,7 @@ std::vector<AbsentObject> find_absent(const admission::StateView& state, const M
     const auto* p = state.parent(i);
     if (p == nullptr) continue;
     for (const auto& w : p->workloads())
-      if (mirror.find_by_uid(w.uid) == nullptr)
+      if (!w.gone && mirror.find_by_uid(w.uid) == nullptr)
         out.push_back({ObjectKind::workload, std::string(w.namespace_.text()), w.name.text(), w.uid.text()});
     for (const auto& pod : p->pods())
       if (mirror.find_by_uid(pod.uid) == nullptr) out.push_back({ObjectKind::pod, "", pod.name.text(), pod.uid.text()});

@@ -257,6 +257,7 @@ class WithGates(Fixture):
             reserved = [n for n, r in enumerate(told) for e in r["body"].get("events", [])
                         if e["event"] == "QuotaReserved" and e["workload"]["name"].startswith(("job-runs", "job-waits"))]
             self.assertGreater(min(reserved), at_rest, "it is free when the job has stopped")
+            self.until(lambda: "Stopped" in self.reasons(running), "an Event says why")
             self.until(lambda: {False, True} == {self.job(name)["spec"]["suspend"] for name in ("runs", "waits")}, "one of them runs")
 
         # What a stop restores is told by the log: sizes, node selector, labels and annotations.

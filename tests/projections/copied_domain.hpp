@@ -39,6 +39,12 @@ class CopiedDomain {
     append(Observation{ObjectDeleted{kind, "default", "", uid}});
   }
 
+  /// The job ends and goes, and with it its Workloads, which would keep their quota until it has stopped otherwise.
+  void end(const admission::WorkloadParent& parent) {
+    if (const auto& job = parent.job()) remove(job->uid.text(), ObjectKind::job);
+    for (const auto& w : parent.workloads()) remove(w.uid);
+  }
+
   /// Raises a limit: the object is seen with it. `again`: otherwise as before, but changed, so that its tree is woken once more.
   void raise(const Remedy& remedy, bool again) {
     const auto space = remedy.object.find(' ');

@@ -90,8 +90,7 @@ class Remedies {
     const auto comes_in = [&](const Remedy& r) {
       CopiedDomain copy(snapshot);
       for (const auto& h : r.ending)
-        if (const auto parent = state.domain().find_parent(h.uid))
-          for (const auto& w : state.parent(*parent)->workloads()) copy.remove(w.uid);
+        if (const auto parent = state.domain().find_parent(h.uid)) copy.end(*state.parent(*parent));
       if ((!r.steps.empty() && r.kind != Remedy::Kind::free) || r.kind == Remedy::Kind::change_policy ||
           r.kind == Remedy::Kind::change_strategy)
         copy.raise(r, false);
@@ -181,8 +180,7 @@ class Remedies {
         for (const auto& other : holder->waiting())
           if (other.workload->uid != info.uid) copy.remove(other.workload->uid);
     for (const auto& h : r.ending)  // with all slices of its job: one that it has replaced holds quota again when only its successor goes
-      if (const auto parent = state.domain().find_parent(h.uid))
-        for (const auto& w : state.parent(*parent)->workloads()) copy.remove(w.uid);
+      if (const auto parent = state.domain().find_parent(h.uid)) copy.end(*state.parent(*parent));
     const bool raises = r.kind != Remedy::Kind::fits_now && r.kind != Remedy::Kind::free;
     const Remedy woken{Remedy::Kind::raise_nominal, "ClusterQueue " + std::string(queue.text()), {}, {}};
     // A scan that goes on where it stopped may miss the flavor at the first try, and the end of a workload whose LocalQueue is stopped

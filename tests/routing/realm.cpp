@@ -21,7 +21,7 @@ void add_usage(const admission::StateView& state, std::map<std::string, Amount>&
     const auto* parent = state.parent(i);
     if (parent == nullptr) continue;
     for (const auto& w : parent->workloads()) {
-      if (!w.reserved() || !w.active || w.finished()) continue;
+      if (!w.reserved() || !w.active || w.finished() || w.gone) continue;  // the API shows none that has gone (D16)
       for (const auto& p : admission::effective_usage(w))
         for (const auto& [resource, amount] : p.usage)
           for (const auto& [of, flavor] : p.flavors)
@@ -30,6 +30,15 @@ void add_usage(const admission::StateView& state, std::map<std::string, Amount>&
                   amount;
     }
   }
+}
+
+/// A Workload that was deleted holds quota of the queue until its job has stopped (D16).
+bool keeps_for_gone(const admission::StateView& state, const Symbol& queue) {
+  for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i)
+    if (const auto* parent = state.parent(i); parent != nullptr)
+      for (const auto& w : parent->workloads())
+        if (w.gone && w.reserved() && w.admission->cluster_queue == queue) return true;
+  return false;
 }
 
 std::string words(const std::map<std::string, Amount>& usage) {
@@ -234,6 +243,7 @@ void Realm::check_rest() {
         if (cell.starts_with(std::string(queue.text()) + "/") && amount != 0) by_workloads[cell] = amount;
       const auto* entity = d.driver->queue(queue);
       if (entity == nullptr) fail("no entity stands for queue " + std::string(queue.text()) + " in " + std::string(name.text()));
+      if (entity->holds_quota() && keeps_for_gone(*d.driver, queue)) continue;
       if (entity->holds_quota() != std::ranges::any_of(mirror_, [&, queue = queue](const auto& entry) {
             const auto* w = std::get_if<WorkloadObserved>(&entry.second.observation);
             if (w == nullptr || !w->has_admission || !w->active || w->admission_cluster_queue != queue.text()) return false;

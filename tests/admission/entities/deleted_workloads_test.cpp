@@ -77,6 +77,7 @@ class DeletedWorkloads : public ::testing::Test {
 TEST_F(DeletedWorkloads, KeepTheirQuotaUntilTheJobHasStopped) {
   start();
   delete_workload();
+  EXPECT_EQ(w.settle(), Lines{"stopped a"}) << "the log and an Event say why";
   EXPECT_EQ(reserved(), Lines{}) << "its pods are still there";
   EXPECT_EQ(reserving(), 1);
   EXPECT_TRUE(w.state("a").deleting);
