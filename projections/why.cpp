@@ -114,6 +114,7 @@ class Explanation {
   void reservation_facts() {
     const auto* reserved = decided(Kind::reserved, w_.find(ConditionType::quota_reserved));
     const Symbol queue = w_.admission->cluster_queue;
+    if (w_.deleting) fact(w_.gone ? "it was deleted, and its quota is free when its job has stopped" : "it is being deleted");
     if (reserved == nullptr) {
       fact("its reservation was not decided here: it was found in the cluster");
     } else {

@@ -16,15 +16,10 @@ bool WorkloadParent::outlives_its_object(const WorkloadState& w, const Catalog& 
   return std::any_of(workloads_.begin(), workloads_.end(), [&](const WorkloadState& p) { return p.uid == w.option_of() && p.deleting; });
 }
 
-/// The log says why the job is to be suspended, and so does an Event. True if something was proposed.
-bool WorkloadParent::stop_for_deleted(Proposal& p) const {
-  const JobState& j = *job_;
-  if (j.suspended || j.stopping || j.stop_noted || running_workload() != nullptr) return false;
-  const bool deleted = std::any_of(workloads_.begin(), workloads_.end(), [](const WorkloadState& w) {
-    return w.deleting && w.reserved() && !w.finished() && w.option_of().empty();
-  });
-  if (deleted) p.events.emplace_back(JobStopped{job_ref(*p.arena), "Workload is deleted"});
-  return deleted;
+bool WorkloadParent::runs_on_deleted() const {
+  if (job_->suspended || job_->stopping || running_workload() != nullptr) return false;
+  return std::any_of(workloads_.begin(), workloads_.end(),
+                     [](const WorkloadState& w) { return w.deleting && w.reserved() && !w.finished() && w.option_of().empty(); });
 }
 
 void WorkloadParent::apply_workload_gone(const msg::WorkloadGone& m, const Context& c, Outbox& out) {

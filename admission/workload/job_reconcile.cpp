@@ -149,7 +149,10 @@ bool WorkloadParent::reconcile_job(const Context& c, Proposal& p) const {
     }
     return p.events.size() != before;
   }
-  if (stop_for_deleted(p)) return true;
+  if (!j.stop_noted && runs_on_deleted()) {  // the log says why it is to be suspended, and so does an Event
+    p.events.emplace_back(JobStopped{job_ref(*p.arena), "Workload is deleted"});
+    return true;
+  }
   if (!j.quarantined.empty()) return false;  // what it has now is not known: nothing follows from it
   if (j.queue_name.empty() && !settings.manage_jobs_without_queue_name) return false;
 

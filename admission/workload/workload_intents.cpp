@@ -297,10 +297,10 @@ void WorkloadParent::collect_intents(const Context& c, bool all, std::vector<Int
   if (j.deleting && (j.suspended || !j.active || reserved)) return;
   const bool ours = !workloads_.empty() || !j.queue_name.empty() || c.catalog->settings.manage_jobs_without_queue_name;
   const bool beyond = child_ && beyond_ && ancestor_runs_ && running == nullptr;
-  const bool undecided = (gated(*c.catalog) || beyond) && !j.stop_noted;  // JobStopped comes first (SG-26)
-  const bool run = running != nullptr && !j.stopping;                     // a stop in progress comes to its end first
-  const bool settle = j.suspended && j.start_left != 0;                   // else nothing is wanted of a job that waits
-  const bool holds = !readable && run;                                    // what would be started is not what got quota; what runs, runs on
+  const bool undecided = (gated(*c.catalog) || beyond || runs_on_deleted()) && !j.stop_noted;  // JobStopped comes first (SG-26)
+  const bool run = running != nullptr && !j.stopping;                                          // a stop in progress comes to its end first
+  const bool settle = j.suspended && j.start_left != 0;                                        // else nothing is wanted of a job that waits
+  const bool holds = !readable && run;  // what would be started is not what got quota; what runs, runs on
   const bool early = run && !is_admission_written(*running);
   if (ours && !holds && !early && (settle || (!undecided && j.suspended == run))) {
     JobIntent i = job_intent();

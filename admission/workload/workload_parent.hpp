@@ -155,7 +155,8 @@ class WorkloadParent final : public Entity {
   void apply_gate(const GateChanged& e);
   void apply_event(const Event& e, WorkloadId id, const Context& c, Outbox& out);
   void remove_workload(std::size_t index, const Context& c, Outbox& out);
-  bool stop_for_deleted(Proposal& p) const;
+  /// The job runs, and the Workload that let it run was deleted.
+  [[nodiscard]] bool runs_on_deleted() const;
   void apply_workload_gone(const msg::WorkloadGone& m, const Context& c, Outbox& out);
   /// Its object is gone or about to go, and the job still runs on its quota (D16).
   [[nodiscard]] bool outlives_its_object(const WorkloadState& w, const Catalog& catalog) const;

@@ -42,6 +42,7 @@ RUNBOOKS = {"docs/runbooks.md": "tests/monitoring/rules_test.py"}
 # Symptoms of docs/troubleshooting.md without a block of commands: the test that has them, and what stands in it.
 SYMPTOMS = {
     "WaitingForQuota": ("tests/cli/reference_test.cpp", '"docs/tutorial.md"'),
+    "Its Workload was deleted": ("tests/e2e/suspended_jobs_test.py", "an Event says why"),
     "PodsReadyTimeout": ("tests/connectors/event_recorder/decision_events_test.cpp", "PodsReadyTimeout"),
     "Jobs run although nobody admitted them": ("tests/e2e/forged_owners_test.py", "owner"),
     "Nothing is admitted any more": ("tests/operations/health_test.cpp", '"mirror"'),

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/admission/entities/fact_world.hpp"
 #include "tests/projections/simulated.hpp"
 
 namespace hindsight::projections {
@@ -27,6 +28,42 @@ bool mentions(const std::vector<std::string>& lines, const std::string& part) {
 const Remedy* remedy(const Why& why, Remedy::Kind kind) {
   const auto it = std::find_if(why.remedies.begin(), why.remedies.end(), [&](const Remedy& r) { return r.kind == kind; });
   return it == why.remedies.end() ? nullptr : &*it;
+}
+
+// ---- deleted ------------------------------------------------------------------------------------------------------------------------
+
+// D16: nobody else says why its quota is not free.
+TEST(Why, AWorkloadThatWasDeletedSaysWhatKeepsItsQuota) {
+  admission::testing::FactWorld w;
+  Trail trail(parse_target("job/a", "default").value());
+  std::uint64_t offset = 0;
+  w.on_record = [&](const RecordView& r) { trail.add(++offset, r); };
+  w.namespace_("default");
+  w.flavor("default");
+  w.queue({.name = "cq", .cpu = 1'000});
+  w.local_queue("lq", "cq");
+  w.observe(MirrorSynced{});
+  auto job = w.job("a", "lq");
+  w.observe(job);
+  (void)w.settle();
+  w.observe(w.workload_of(job));
+  (void)w.settle();
+  job.meta.resource_version = w.next_version();
+  job.suspended = false;
+  job.active = true;
+  w.observe(job);
+  const auto why = [&] { return explain(w.driver(), find_workload(w.driver(), parse_target("job/a", "default").value()).value(), trail); };
+  const std::string kept = "it was deleted, and its quota is free when its job has stopped";
+  EXPECT_FALSE(mentions(why().facts, kept));
+  ObjectDeleted deleted;
+  deleted.kind = ObjectKind::workload;
+  deleted.namespace_ = "default";
+  deleted.name = "a";
+  deleted.uid = "uid-a";
+  w.observe(deleted);
+  (void)w.settle();
+  EXPECT_EQ(why().phase, Phase::admitted);
+  EXPECT_TRUE(mentions(why().facts, kept));
 }
 
 // ---- pending for lack of quota ------------------------------------------------------------------------------------------------------

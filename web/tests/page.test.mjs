@@ -44,7 +44,7 @@ test('the first picture tells four numbers and what needs attention', async () =
   const page = await at('#/overview?at=250');
   for (const name of ['Waiting', 'Oldest wait', 'Used of nominal', 'Evicted'])
     assert.ok(await page.getByRole('region', { name }).isVisible(), name);
-  assert.equal(await page.locator('.number').first().locator('.number-value').innerText(), '4');
+  assert.equal(await page.locator('.number').first().locator('.number-value').innerText(), '3');
   assert.ok((await page.locator('.attention li').count()) >= 1);
   assert.match(await page.title(), /Overview · .* · Hindsight/);
 });
