@@ -247,7 +247,8 @@ class CopiedDomain {
  private:
   static std::string name_of(const WorkloadRef& w) { return std::string(w.namespace_) + "/" + std::string(w.name); }
   void note(const Event& event) {
-    others_left = others_left || std::holds_alternative<ReservationCleared>(event);
+    others_left = others_left || std::holds_alternative<ReservationCleared>(event) ||
+                  std::holds_alternative<WorkloadDeactivated>(event);  // which frees quota at once (D4)
     if (const auto* e = std::get_if<QuotaReserved>(&event)) given.push_back({std::string(e->workload.uid), name_of(e->workload)});
     if (const auto* e = std::get_if<WorkloadEvicted>(&event)) evicted.push_back(name_of(e->workload));
     if (const auto* e = std::get_if<WorkloadPreempted>(&event)) {

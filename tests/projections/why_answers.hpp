@@ -517,10 +517,7 @@ class Answers {
   static void make(const admission::LoopDriver& state, const Info& w, const Remedy& r, CopiedDomain& copy) {
     using enum Remedy::Kind;
     for (const auto& h : r.ending)
-      if (const auto parent = state.domain().find_parent(h.uid)) {
-        const auto* p = state.parent(*parent);
-        for (const auto& other : p->workloads()) copy.remove(other.uid);
-      }
+      if (const auto parent = state.domain().find_parent(h.uid)) copy.end(*state.parent(*parent));
     if ((!r.steps.empty() && r.kind != free) || r.kind == change_policy || r.kind == change_strategy || r.kind == resume)
       copy.raise(r, false);
     if (r.ask.count || r.ask.min_count || r.ask.priority) copy.ask(w.uid.text(), r.ask);
