@@ -466,5 +466,25 @@ TEST_F(ElasticJobs, AReplacementThatHappenedIsNotDecidedAgain) {
   EXPECT_EQ(std::pair(replacements, ends), once);
 }
 
+// EJ-7: an old list can show a deleted slice once more, and the right one is finished because of it. The next one has its name.
+TEST_F(ElasticJobs, AFinishedSliceLeavesItsNameToTheNext) {
+  job({{"main", 1}}, true);
+  EXPECT_EQ(w.settle(), Lines{"requested slice-1"});
+  auto o = w.workload("slice-1", "lq", 1'000);
+  o.owner_uid = "job-train";
+  o.owner_kind = "Job";
+  o.owner_name = "train";
+  o.elastic = true;
+  o.slice_name = "slice-1";
+  o.pod_sets = pod_sets({{"main", 1}});
+  auto conditions = arena.make<ConditionFacts>(1);
+  conditions[0] = {ConditionType::finished, ConditionStatus::true_, "OutOfSync", "m", w.now};
+  o.conditions = conditions;
+  w.observe(o);
+  EXPECT_EQ(w.settle(), Lines{"removed slice-1"});
+  w.observe(ObjectDeleted{ObjectKind::workload, "default", "slice-1", "uid-slice-1"});
+  EXPECT_EQ(w.settle(), Lines{"requested slice-1"});
+}
+
 }  // namespace
 }  // namespace hindsight::admission::testing
