@@ -125,7 +125,7 @@ Result<Json> inject(const Json& pod_template, const PodSetInjection& injection) 
   return out;
 }
 
-Json without(const Json& pod_template, const PodSetInjection& injection) {
+Json without_marks(const Json& pod_template, const PodSetInjection& injection) {
   Json out = pod_template;
   auto& metadata = object_at(out, "metadata");
   auto& spec = object_at(out, "spec");
@@ -138,17 +138,12 @@ Json without(const Json& pod_template, const PodSetInjection& injection) {
   };
   take(metadata, "annotations", injection.annotations, injection.owned_annotations);
   take(metadata, "labels", injection.labels, injection.owned_labels);
-  take(spec, "nodeSelector", injection.node_selector, Json::object());
-  const auto keep = [&](std::string_view key, auto&& is_ours) {
+  if (injection.placed) {
     Json kept = Json::array();
-    for (const auto& one : list_or_empty(spec, key))
-      if (!is_ours(one)) kept.push_back(one);
-    replace(spec, key, &kept);
-  };
-  if (injection.placed) keep("schedulingGates", [](const Json& gate) { return text_member(gate, "name") == keys::topology_gate; });
-  keep("tolerations", [&](const Json& one) {
-    return std::any_of(injection.tolerations.begin(), injection.tolerations.end(), [&](const Json& t) { return same_toleration(t, one); });
-  });
+    for (const auto& gate : list_or_empty(spec, "schedulingGates"))
+      if (text_member(gate, "name") != keys::topology_gate) kept.push_back(gate);
+    replace(spec, "schedulingGates", &kept);
+  }
   if (metadata.empty()) out.erase("metadata");
   return out;
 }

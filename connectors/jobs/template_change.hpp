@@ -15,9 +15,9 @@ namespace hindsight::connectors {
 /// Adds one podSetUpdates entry of an admission check. Errors: as inject(), when it contradicts what is there.
 [[nodiscard]] Result<void> add_update(PodSetInjection& injection, const Json& update);
 
-/// The template without what inject() has put in, where nobody knows what it was before: a label or the like that was there already, with
-/// the same value, goes as well.
-[[nodiscard]] Json without(const Json& pod_template, const PodSetInjection& injection);
+/// The template without the labels, annotations and scheduling gates that inject() has put in. A label or an annotation that was there
+/// before, with the same value, goes as well.
+[[nodiscard]] Json without_marks(const Json& pod_template, const PodSetInjection& injection);
 
 /// The template with labels, annotations, node selector, tolerations and scheduling gates as `original` has them (BA-176). Labels of
 /// the Job controller stay. Resources of the containers that `original` has are restored, too.

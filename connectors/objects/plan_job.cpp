@@ -68,8 +68,8 @@ bool changed_since(const JobIntent& intent, const Json& job_pod_sets, const Json
   return false;
 }
 
-/// The pod sets as they were before the job was started, when their Workload has gone: as the job has them, without what its start has put
-/// in. Of what the log has, count, node selector and tolerations, no more is taken than that was there (D16).
+/// The pod sets as they were before the job was started, when their Workload has gone (D16): as the job has them, without the marks that
+/// its start has put in. Counts, node selectors and tolerations are those that the log has of the Workload.
 Json without_start(const JobIntent& intent, Json pod_sets) {
   if (!pod_sets.is_array()) return pod_sets;
   for (auto& pod_set : pod_sets) {
@@ -81,7 +81,7 @@ Json without_start(const JobIntent& intent, Json pod_sets) {
     if (!injection) continue;  // such a start has never been made
     if (start->placed && !before->asks_for_topology) injection->owned_annotations[std::string(keys::unconstrained_topology)] = "true";
     pod_set["count"] = before->count;
-    Json original = without(object_or_empty(pod_set, "template"), *injection);
+    Json original = without_marks(object_or_empty(pod_set, "template"), *injection);
     Json& spec = original["spec"];
     spec.erase("nodeSelector");
     spec.erase("tolerations");
