@@ -32,10 +32,9 @@ namespace hindsight::admission {
 ///    counts, and what pods of elastic jobs hold, are folded so, from the first epoch by these rules on.
 /// 9: an admission that an entry passed over before it would undo in the next cycle is withheld (D14); no cycle runs while the API server
 ///    has enough to do with what was decided before (D15).
-/// 10: a Workload that was deleted keeps its quota until its job has stopped, also without a finalizer (D16); the log says first that such
-/// a
-///    job is to be stopped; a finished slice whose name the next one needs is deleted (EJ-7). The first of these is folded so, from the
-///    first epoch by these rules on.
+/// 10: a Workload that was deleted keeps its quota until its job has stopped, also without a finalizer (D16), and the log says first that
+///    the job is to be stopped; a finished slice whose name the next one needs is deleted (EJ-7). That quota is kept is folded so,
+///    from the first epoch by these rules on.
 inline constexpr std::uint32_t rules_version = 10;
 /// Epochs that decide by earlier rules go on to do so when they are judged.
 inline constexpr std::uint32_t rules_with_rounds = 2;
