@@ -328,16 +328,23 @@ class Reader {
         message_interval(x);
       else if (key == "repeatedPreemptions")
         integer(x, "hindsight.repeatedPreemptions", settings_.repeated_preemptions);
+      else if (key == "topologyCapacity")
+        topology_capacity(x);
       else if (key == "topologyProfile")
         topology_profile(x);
       else if (key == "upgradesBlockStrictFIFO")
         boolean(x, "hindsight.upgradesBlockStrictFIFO", settings_.upgrades_block);
       else if (key != "controllers" && key != "topologyMetrics")  // the webhooks' and the gauges', and no part of any decision
-        complain(
-            "hindsight." + key, "unknown field",
-            "admissionsAhead, claimDuration, controllers, maxOptions, messageInterval, preemptedWorkloadSliceHistory, "
-            "preemptionRightTimeout, reactivationBatch, repeatedPreemptions, topologyMetrics, topologyProfile, upgradesBlockStrictFIFO");
+        complain("hindsight." + key, "unknown field",
+                 "admissionsAhead, claimDuration, controllers, maxOptions, messageInterval, preemptedWorkloadSliceHistory, "
+                 "preemptionRightTimeout, reactivationBatch, repeatedPreemptions, topologyCapacity, topologyMetrics, topologyProfile, "
+                 "upgradesBlockStrictFIFO");
     }
+  }
+
+  void topology_capacity(const json& v) {
+    if (v != "Sum" && v != "Nodes") return complain("hindsight.topologyCapacity", "found " + v.dump(), "Sum, Nodes");
+    settings_.count_hosts = v == "Nodes";
   }
 
   void topology_profile(const json& v) {

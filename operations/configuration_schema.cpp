@@ -122,6 +122,7 @@ constexpr std::string_view table_text = R"(
     reactivationBatch     string
     repeatedPreemptions   int32 min=0 max=1000
     topologyMetrics       int32 min=0 max=16
+    topologyCapacity      enum=Sum|Nodes
     topologyProfile       enum=Kueue|Compact
     upgradesBlockStrictFIFO bool
 @QueueVisibility

@@ -119,7 +119,7 @@ class Attempt {
   void bar(const Spot& spot, int sign) {
     topology::Holding wall;
     const auto& flavor = room().flavor(spot.flavor);
-    auto& request = wall.requests.emplace_back();
+    auto& request = wall.requests.emplace_back().pods;
     for (const Symbol& r : room().free()[spot.flavor].capacity().resources()) request.emplace_back(r, barrier);
     for (DomainIndex leaf = 0; leaf < flavor.tree.leaves(); ++leaf)
       if (flavor.tree.above(leaf, spot.level) == spot.domain) room().add_use(wall, {spot.flavor, leaf, 1, 0});

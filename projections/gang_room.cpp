@@ -34,7 +34,7 @@ std::vector<LevelRoom> gang_room(TopologyRoom& room, std::uint32_t number, const
   for (std::size_t level = 0; level < sums.size(); ++level) sums[level].resize(tree.size(level));
   for (DomainIndex leaf = 0; leaf < tree.leaves(); ++leaf) {
     if (!flavor.absent.empty() && flavor.absent[leaf] != 0) continue;
-    const auto n = pods_on(free, pod, leaf).first;
+    const auto n = room.free()[number].pods_on(leaf, pod, {}).first;
     const bool empty = std::all_of(free.resources().begin(), free.resources().end(),
                                    [&](const Symbol& r) { return free.at(r, leaf) == unused.at(r, leaf); });
     for (std::size_t level = 0; level < sums.size(); ++level) {
@@ -128,7 +128,8 @@ std::optional<TopologyRoom> whole_room(const admission::StateView& state) {
   std::vector<const admission::FlavorConfig*> flavors;
   for (const auto& [name, flavor] : catalog.flavors)
     if (!flavor->topology.empty()) flavors.push_back(flavor.get());
-  std::optional<TopologyRoom> out(std::in_place, flavors, catalog.topologies, state.domain().nodes());
+  std::optional<TopologyRoom> out(std::in_place, flavors, catalog.topologies, state.domain().nodes(),
+                                  TopologyRoom::Rules{.count_hosts = catalog.settings.count_hosts});
   for (const auto& [name, config] : catalog.queues)
     if (const auto* queue = state.queue(name); queue != nullptr)
       for (const auto& r : queue->reservations()) out->reserve(*r);

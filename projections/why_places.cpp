@@ -45,7 +45,7 @@ std::vector<Group> groups_of(const WorkloadInfo& workload) {
   return out;
 }
 
-std::vector<PlaceTrial::Exclusion> exclusions(const TopologyRoom& room, std::uint32_t number, const topology::Capacity& free,
+std::vector<PlaceTrial::Exclusion> exclusions(const TopologyRoom& room, std::uint32_t number, const topology::LeafFilter& filter,
                                               const PodSetInfo& pods) {
   const auto& flavor = room.flavor(number);
   const auto request = topology::request_of(pods);
@@ -54,7 +54,7 @@ std::vector<PlaceTrial::Exclusion> exclusions(const TopologyRoom& room, std::uin
     if (!flavor.absent.empty() && flavor.absent[leaf] != 0) continue;
     std::string reason = room.why_excluded(number, *pods.shape, leaf);
     if (reason.empty()) {
-      const auto [n, limit] = topology::pods_on(free, request, leaf);
+      const auto [n, limit] = room.free()[number].pods_on(leaf, request, filter);
       if (n > 0) continue;
       reason = "resource \"" + std::string(limit.text()) + "\"";
     }
@@ -120,9 +120,8 @@ PlaceTrial try_group(TopologyRoom& room, std::uint32_t number, const Group& grou
         flavor.tree.levels()[misfit.nearest->first] + " " + path_text(flavor.tree.path(misfit.nearest->first, misfit.nearest->second));
   else if (misfit.nearest)
     out.nearest = "the whole topology";
-  const auto& free = room.free()[number].capacity();
-  out.exclusions = exclusions(room, number, free, *group.workers);
-  if (group.leader != nullptr) out.leader_exclusions = exclusions(room, number, free, *group.leader);
+  out.exclusions = exclusions(room, number, *asked->workers, *group.workers);
+  if (group.leader != nullptr) out.leader_exclusions = exclusions(room, number, *asked->leader, *group.leader);
   return out;
 }
 
@@ -148,10 +147,10 @@ class Together {
       return out;
     }
     topology::Holding holding;
-    holding.requests.push_back(asked->gang.request);
+    holding.requests.push_back({asked->gang.request, asked->workers});
     for (const auto& [leaf, n] : (*placed)->pods) room.add_use(holding, {number, leaf, n, 0});
     if ((*placed)->leader) {
-      holding.requests.push_back(*asked->gang.leader);
+      holding.requests.push_back({*asked->gang.leader, asked->leader});
       room.add_use(holding, {number, *(*placed)->leader, 1, 1});
     }
     take(room, holding, 1);

@@ -26,6 +26,10 @@ int rank(ObjectKind kind) {
   }
 }
 
+/// Of what pods that are not ours use of a node (object_of).
+ObjectKey usage_of(const ObjectKey& node) { return {ObjectKind::node, "usage", node.name, {}}; }
+bool is_node(const ObjectKey& object) { return object.kind == ObjectKind::node && object.namespace_.empty(); }
+
 bool arrives_before(const ObjectKey& a, const ObjectKey& b) { return rank(a.kind) != rank(b.kind) ? rank(a.kind) < rank(b.kind) : a < b; }
 
 }  // namespace
@@ -87,6 +91,7 @@ void Dispatcher::share(const WriteLimitObserved& limit) {
 void Dispatcher::observe(const Observation& o) {
   if (const auto* limit = std::get_if<WriteLimitObserved>(&o)) return share(*limit);
   remember(o);
+  if (observe_node(o)) return;
   auto route = router_.observe(o);
   if (!router_.settled()) return;
   if (lifted_) lift_elsewhere(*std::exchange(lifted_, std::nullopt), route);
@@ -102,11 +107,15 @@ void Dispatcher::observe(const Observation& o) {
   std::set<Symbol, ByText> concerned;
   for (const auto& move : moves) concerned.insert({move.from, move.to});
   if (for_one && (!moves.empty() || !domains_.contains(route.domain))) concerned.insert(route.domain);
+  const Arrivals nodes = arriving_nodes();
+  for (const auto& [domain, arrivals] : nodes) concerned.insert(domain);
   for (const Symbol& domain : concerned) begin(domain);
   if (route.everywhere)
     for (const Symbol& domain : domains_) send_(domain, o);
   if (for_one && !object) send_(route.domain, o);  // of what has gone the end comes first
   for (auto move = moves.rbegin(); move != moves.rend(); ++move) send_(move->from, move->object.deleted(move->to.text()));
+  for (const auto& [domain, arrivals] : nodes)
+    for (const auto& node : arrivals) tell_node(domain, node);
   for (const auto& move : moves) tell(move.to, move.object);
   if (for_one && object) send_(route.domain, o);
   for (const Symbol& domain : concerned) end(domain);
@@ -136,25 +145,97 @@ void Dispatcher::settled() {
   for (const Symbol& domain : std::exchange(unsettled_, {})) end(domain);
 }
 
+// ---- nodes --------------------------------------------------------------------------------------------------------------------------
+
+/// False: it is about something else.
+bool Dispatcher::observe_node(const Observation& o) {
+  const auto* node = std::get_if<NodeObserved>(&o);
+  const auto* usage = std::get_if<NodeUsageObserved>(&o);
+  const auto* gone = std::get_if<ObjectDeleted>(&o);
+  if (gone != nullptr && gone->kind != ObjectKind::node) gone = nullptr;
+  if (node == nullptr && usage == nullptr && gone == nullptr) return false;
+  const Text name = node != nullptr ? node->meta.name : usage != nullptr ? usage->node : gone->name;
+  const ObjectKey key{ObjectKind::node, {}, std::string(name), {}};
+  const bool was_used = gone != nullptr && newest_.erase(usage_of(key)) != 0;
+  if (usage != nullptr && usage->usage.empty() && !newest_.contains(key)) newest_.erase(usage_of(key));
+  if (!router_.settled()) return true;
+  if (usage != nullptr) {
+    for (const Symbol& domain : audiences_.of(name)) send_(domain, o);
+    return true;
+  }
+  if (gone != nullptr) {
+    // What was set aside of it was told of where nobody else may be.
+    auto hear = audiences_.forget(name);
+    if (const auto was = std::exchange(lifted_, std::nullopt); was && !was->told.empty()) hear.insert(was->told);
+    for (const Symbol& domain : hear) {
+      send_(domain, o);
+      if (was_used) send_(domain, NodeUsageObserved{name, {}});
+    }
+    return true;
+  }
+  const auto knew = audiences_.of(name);
+  if (const auto was = std::exchange(lifted_, std::nullopt); was && !knew.contains(was->told)) lift_elsewhere(*was, {});
+  Arrivals arrivals;
+  hear_of(*node, key, arrivals);
+  for (const Symbol& domain : knew) send_(domain, o);
+  for (const auto& [domain, nodes] : arrivals) {
+    const bool fresh = !domains_.contains(domain);
+    if (fresh) begin(domain);
+    tell_node(domain, key);
+    if (fresh) end(domain);
+  }
+  return true;
+}
+
+void Dispatcher::hear_of(const NodeObserved& node, const ObjectKey& key, Arrivals& arrivals) {
+  const Symbol home = router_.home_of_node(node);
+  const bool nobody = audiences_.of(key.name).empty();
+  if ((nobody || home != router_.homeless()) && audiences_.add(key.name, home)) arrivals[home].push_back(key);
+}
+
+/// Those that trees select now and did not before.
+Dispatcher::Arrivals Dispatcher::arriving_nodes() {
+  Arrivals out;
+  if (selections_ == router_.trees().selections()) return out;
+  selections_ = router_.trees().selections();
+  for (auto it = newest_.lower_bound({ObjectKind::node, {}, {}, {}}); it != newest_.end() && is_node(it->first); ++it) {
+    const auto record = events::decode(it->second);  // we wrote it
+    hear_of(std::get<NodeObserved>(std::get<Observation>((*record)->view().body)), it->first, out);
+  }
+  return out;
+}
+
+void Dispatcher::tell_node(Symbol domain, const ObjectKey& node) {
+  tell(domain, node);
+  tell(domain, usage_of(node));
+}
+
 // ---- after a start --------------------------------------------------------------------------------------------------------------------
 
 void Dispatcher::list() {
   router_.settle();
   std::vector<std::pair<ObjectKey, Symbol>> placed;
   for (const auto& [object, bytes] : newest_)
-    if (!is_everywhere(object.kind)) placed.emplace_back(object, router_.home(object));
+    if (!is_everywhere(object.kind) && object.kind != ObjectKind::node) placed.emplace_back(object, router_.home(object));
   for (const auto& [object, was] : set_aside_)
-    if (is_everywhere(object.kind) || !newest_.contains(object)) placed.emplace_back(object, router_.place_of_quarantine(object));
+    if (is_everywhere(object.kind) || object.kind == ObjectKind::node || !newest_.contains(object))
+      placed.emplace_back(object, router_.place_of_quarantine(object));
   std::ranges::stable_sort(placed, [](const auto& a, const auto& b) { return rank(a.first.kind) < rank(b.first.kind); });
 
   auto all = std::exchange(domains_, {});  // as if they were new: each is told everything
   all.insert(router_.homeless());
   for (const auto& [object, home] : placed) all.insert(home);
+  audiences_.clear();
+  selections_ = router_.trees().selections() - 1;  // whatever was told of nodes, all are told again
+  const Arrivals nodes = arriving_nodes();
+  for (const auto& [domain, arrivals] : nodes) all.insert(domain);
   all.erase(Symbol());
   for (const Symbol& domain : all) begin(domain);
   incomplete_ = domains_;
+  for (const auto& [domain, arrivals] : nodes)
+    for (const auto& node : arrivals) tell_node(domain, node);
   for (const auto& [object, home] : placed) {
-    if (is_everywhere(object.kind))
+    if (is_everywhere(object.kind) || object.kind == ObjectKind::node)
       tell_quarantine(home, object);
     else if (!home.empty())
       tell(home, object);
@@ -166,6 +247,10 @@ void Dispatcher::complete(Symbol domain, std::span<const ObjectKey> held) {
   for (const auto& object : held) {
     const bool set_aside = set_aside_.contains(object);
     const bool known = newest_.contains(object) || set_aside;
+    if (known && is_node(object)) {  // whoever was told of it goes on to be: its pods may run there
+      if (newest_.contains(object) && audiences_.add(object.name, domain)) tell_node(domain, object);
+      continue;
+    }
     const Symbol home = set_aside ? router_.place_of_quarantine(object) : router_.home(object);
     if (!known || (!is_everywhere(object.kind) && home != domain)) ends.push_back(object);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "admission/model/intents.hpp"
 #include "events/record.hpp"
+#include "routing/node_audiences.hpp"
 #include "routing/router.hpp"
 #include "vocabulary/write_limit_news.hpp"
 
@@ -25,6 +27,8 @@ namespace hindsight::routing {
 /// all that it has given away, no tree ever sees quota that somebody still uses. What the old domain decided and nobody carried out yet is
 /// lost, and the new one decides it again. What is being carried out at that moment, an admission, a start, is not lost: the domains go on
 /// deciding only when it has been answered and observed.
+///
+/// Nodes go to the trees that select them (node_audiences.hpp). When a tree comes to select others, it is told of all of these in one step.
 ///
 /// Keeps the newest observation of each object, and what was set aside. One thread.
 class Dispatcher {
@@ -67,6 +71,12 @@ class Dispatcher {
   void tell_quarantine(Symbol domain, const ObjectKey& object);
   void lift_elsewhere(const SetAside& was, const Route& route);
   void tell(Symbol domain, const ObjectKey& object);
+  /// A node that a domain hears of.
+  using Arrivals = std::map<Symbol, std::vector<ObjectKey>, ByText>;
+  bool observe_node(const Observation& o);
+  void hear_of(const NodeObserved& node, const ObjectKey& key, Arrivals& arrivals);
+  [[nodiscard]] Arrivals arriving_nodes();
+  void tell_node(Symbol domain, const ObjectKey& node);
   void begin(Symbol domain);
   void end(Symbol domain);
   void share(const WriteLimitObserved& limit);
@@ -75,6 +85,8 @@ class Dispatcher {
   Send send_;
   std::function<bool()> departing_;
   std::map<ObjectKey, std::vector<std::byte>> newest_;
+  NodeAudiences audiences_;
+  std::uint64_t selections_ = 0;  ///< Of the trees, which `audiences_` follows.
   std::map<ObjectKey, SetAside> set_aside_;
   std::optional<SetAside> lifted_;  ///< By the observation that is being told.
   std::set<Symbol, ByText> domains_;

@@ -21,6 +21,7 @@ std::vector<ObjectKey> held_objects(const admission::StateView& state) {
   by_name(ObjectKind::workload_priority_class, catalog.workload_priority_classes);
   by_name(ObjectKind::priority_class, catalog.pod_priority_classes);
   by_name(ObjectKind::namespace_, catalog.namespaces);
+  by_name(ObjectKind::node, state.domain().nodes());
   for (const auto& [key, queue] : catalog.local_queues)
     out.push_back({ObjectKind::local_queue, std::string(key.first.text()), std::string(key.second.text()), {}});
   for (std::uint32_t i = 0; i < state.domain().parent_count(); ++i) {

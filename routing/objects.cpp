@@ -18,6 +18,7 @@ bool is_everywhere(ObjectKind kind) {
     case ObjectKind::cluster_queue:
     case ObjectKind::cohort:
     case ObjectKind::local_queue:
+    case ObjectKind::node:
     case ObjectKind::job:
     case ObjectKind::workload:
     case ObjectKind::pod:

@@ -20,7 +20,7 @@ struct ObjectKey {
   friend bool operator==(const ObjectKey& a, const ObjectKey& b) { return (a <=> b) == 0; }
 };
 
-/// Does every domain hold objects of the kind? Others belong to one.
+/// Does every domain hold objects of the kind? Others belong to one, but for nodes (node_audiences.hpp).
 [[nodiscard]] bool is_everywhere(ObjectKind kind);
 
 /// What the observation shows; nothing for time, lists and refusals. The configuration is an object without name, of no kind.

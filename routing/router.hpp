@@ -54,6 +54,8 @@ class Router {
   /// Where the object belongs; empty: it was never seen, or is gone. By uid where it has one, else by name.
   [[nodiscard]] Symbol home(const ObjectKey& object) const;
   [[nodiscard]] Symbol home_of_uid(std::string_view uid) const;
+  /// Where a node is told: with the tree that selects it.
+  [[nodiscard]] Symbol home_of_node(const NodeObserved& node) const { return domain_of(trees_.that_selects(node)); }
   /// Where it is told that the object was set aside: where it belongs, as far as that is known.
   [[nodiscard]] Symbol place_of_quarantine(const ObjectKey& object) const;
   [[nodiscard]] const Trees& trees() const { return trees_; }

@@ -74,6 +74,22 @@ std::string_view Trees::of_cohort(std::string_view name) const {
   return it == cohort_names_.end() ? std::string_view() : std::string_view(it->second);
 }
 
+std::string_view Trees::that_selects(const NodeObserved& node) const {
+  find_names();
+  for (const auto& [flavor, selector] : selectors_) {
+    const bool selects = std::ranges::all_of(selector.node_labels, [&](const auto& wanted) {
+      return std::ranges::any_of(node.labels, [&](const auto& has) { return has.key == wanted.first && has.value == wanted.second; });
+    });
+    if (selects) return selector.tree;
+  }
+  return {};
+}
+
+std::uint64_t Trees::selections() const {
+  find_names();
+  return selections_;
+}
+
 bool Trees::in_use(ObjectKind kind, std::string_view name) const {
   return std::ranges::any_of(queues_, [&](const auto& entry) {
     const Queue& queue = entry.second;
@@ -124,6 +140,12 @@ void Trees::find_names() const {
   for (const auto& [name, parent] : cohorts_) cohort_names_.emplace(name, "cohort/" + root_of_cohort(name));
   for (auto* names : {&queue_names_, &cohort_names_})
     for (auto& [name, tree] : *names) tree = merged.find(tree);
+  ByName<Selector> selectors;
+  for (const auto& [flavor, tree] : user_of)
+    selectors.emplace(flavor, Selector{flavors_.find(flavor)->second.node_labels, merged.find(tree)});
+  if (selectors == selectors_) return;
+  selectors_ = std::move(selectors);
+  ++selections_;
 }
 
 }  // namespace hindsight::routing

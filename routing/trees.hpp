@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -26,6 +27,10 @@ class Trees {
   /// Empty: there is no such queue, or cohort.
   [[nodiscard]] std::string_view of_queue(std::string_view name) const;
   [[nodiscard]] std::string_view of_cohort(std::string_view name) const;
+  /// The tree that has a flavor with a topology which selects such a node; empty: none. Trees that can select one node are one tree.
+  [[nodiscard]] std::string_view that_selects(const NodeObserved& node) const;
+  /// Grows when other nodes may be selected, or by other trees.
+  [[nodiscard]] std::uint64_t selections() const;
   /// Does any queue use the flavor, or ask for the check?
   [[nodiscard]] bool in_use(ObjectKind kind, std::string_view name) const;
 
@@ -61,6 +66,13 @@ class Trees {
   // What follows, found when it is asked for.
   mutable bool stale_ = false;
   mutable ByName<std::string> queue_names_, cohort_names_;
+  struct Selector {
+    ByName<std::string> node_labels;
+    std::string tree;
+    friend bool operator==(const Selector&, const Selector&) = default;
+  };
+  mutable ByName<Selector> selectors_;  ///< By flavor: those with a topology that some queue uses.
+  mutable std::uint64_t selections_ = 0;
 };
 
 }  // namespace hindsight::routing

@@ -81,7 +81,7 @@ LIBRARY_HOMES = {
     "caf": {"actors"},
     "flatbuffers": {"schemas", "events", "replay"},
     "librdkafka": {"events"},
-    "boost": {"operations"},
+    "boost": {"operations", "connectors"},
     "archive.h": {"casefile"},
     "archive_entry.h": {"casefile"},
 }

@@ -294,8 +294,9 @@ void Domain::apply(const ConfigurationObserved& o, Outbox& out) {
   if (!settings) return;  // the connector refuses a bad file before it is written; an unreadable one changes nothing
   something_new();
   Catalog& catalog = edit();
-  const bool other_places =
-      catalog.settings.topologies != settings->topologies || catalog.settings.compact_topologies != settings->compact_topologies;
+  const bool other_places = catalog.settings.topologies != settings->topologies ||
+                            catalog.settings.compact_topologies != settings->compact_topologies ||
+                            catalog.settings.count_hosts != settings->count_hosts;
   const bool other_families = catalog.settings.concurrent_admission != settings->concurrent_admission;
   const bool other_turns =
       catalog.settings.strict_families != settings->strict_families || catalog.settings.upgrades_block != settings->upgrades_block;

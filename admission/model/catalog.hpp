@@ -213,6 +213,7 @@ struct Settings {
   /// So many admissions for each write that the API server does well with at a time may be without their write before cycles wait (D15;
   /// write_backlog.hpp); 0: cycles never wait.
   std::int32_t admissions_ahead = 2;
+  bool count_hosts = false;         ///< hindsight.topologyCapacity: Nodes (TAS-65, topology/host_room.hpp), in place of sums.
   bool compact_topologies = false;  ///< hindsight.topologyProfile: Compact, in place of Kueue's algorithm (topology/compact.hpp).
   // feature gates with their defaults (base-api §12)
   bool partial_admission = true;

@@ -34,7 +34,8 @@ std::optional<TopologyRoom> room_of(const QuotaTree& tree, const Catalog& catalo
   std::vector<const FlavorConfig*> flavors;
   for (const Symbol& name : tree.flavor_names())
     if (const auto* flavor = catalog.flavor(name); flavor != nullptr && !flavor->topology.empty()) flavors.push_back(flavor);
-  std::optional<TopologyRoom> out(std::in_place, flavors, catalog.topologies, nodes, catalog.settings.preferred_affinity);
+  std::optional<TopologyRoom> out(std::in_place, flavors, catalog.topologies, nodes,
+                                  TopologyRoom::Rules{catalog.settings.preferred_affinity, catalog.settings.count_hosts});
   if (out->empty()) return out;
   for (const Symbol& queue : tree.queue_names())
     for (const WorkloadId id : tree.reservations_of(queue)) out->reserve(*tree.find_reservation(id)->reservation);
@@ -301,10 +302,10 @@ tl::expected<void, PodPlacer::Refusal> PodPlacer::place_unit(const WorkloadInfo&
   }
 
   topology::Holding part;
-  part.requests.push_back(gang.request);
+  part.requests.push_back({gang.request, filter});
   for (const auto& [leaf, n] : placed.pods) room_.add_use(part, {unit.flavor, leaf, n, 0});
   if (placed.leader) {
-    part.requests.push_back(*gang.leader);
+    part.requests.push_back({*gang.leader, leader_filter});
     room_.add_use(part, {unit.flavor, *placed.leader, 1, 1});
     leader_stays = {{*placed.leader, 1}};
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "admission/topology/placement.hpp"
+
 namespace hindsight::admission::topology {
 
 void FreeLeaves::touch(DomainIndex leaf) {
@@ -23,6 +25,18 @@ void FreeLeaves::note_read(Kept& kept) {
   if (++asks_ != 0) return;
   std::fill(last_change_.begin(), last_change_.end(), 0);
   asks_ = 1;
+}
+
+std::pair<std::int32_t, Symbol> FreeLeaves::pods_on(DomainIndex leaf, const PodRequest& request, const LeafFilter& filter) const {
+  const auto in_sum = topology::pods_on(capacity_, request, leaf);
+  if (!hosts_ || in_sum.first == 0) return in_sum;
+  const std::int32_t on_hosts = hosts_->pods_on(leaf, request, filter.excluded_hosts);
+  if (on_hosts >= in_sum.first) return in_sum;
+  const std::size_t lacks = hosts_->lack(leaf, request, filter.excluded_hosts);
+  std::size_t position = 0;
+  for (const auto& [resource, amount] : request)
+    if (amount != 0 && position++ == lacks) return {on_hosts, resource};
+  return {on_hosts, {}};
 }
 
 void FreeLeaves::follow(Kept& kept, const TopologyTree& tree, const LeafRules& rules) const {
@@ -52,7 +66,7 @@ FreeLeaves::Kept& FreeLeaves::insert(Kept kept, std::size_t leaves) {
 
 const Offers& FreeLeaves::offers(const TopologyTree& tree, const Question& question, const std::shared_ptr<const LeafFilter>& workers,
                                  const std::shared_ptr<const LeafFilter>& leader, std::span<const std::uint8_t> absent) {
-  const LeafRules rules{workers->excluded, leader->excluded, workers->scores, absent};
+  const LeafRules rules = this->rules(*workers, *leader, absent);
   Kept* kept = find(question, workers, leader);
   if (kept != nullptr) {
     follow(*kept, tree, rules);
@@ -74,7 +88,7 @@ std::shared_ptr<FirstCount> FreeLeaves::first_count(const TopologyTree& tree, co
   std::shared_ptr<FirstCount> out(new FirstCount(tree, capacity_, question));
   out->workers_ = workers;
   out->leader_ = leader;
-  out->rules_ = {workers->excluded, leader->excluded, workers->scores, absent};
+  out->rules_ = rules(*workers, *leader, absent);
   return out;
 }
 

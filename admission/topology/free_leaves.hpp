@@ -20,6 +20,7 @@ struct LeafFilter {
   std::vector<std::uint8_t> excluded;           ///< By leaf; empty: none is.
   std::map<std::string, std::int32_t> reasons;  ///< "nodeSelector" → how many.
   std::vector<std::int64_t> scores;             ///< By leaf; empty: it prefers none, or that does not count.
+  std::vector<std::uint8_t> excluded_hosts;     ///< By host, where leaves have several (host_room.hpp); empty: none is.
 };
 
 class FreeLeaves;
@@ -55,23 +56,40 @@ class FirstCount {
 class FreeLeaves {
  public:
   FreeLeaves() = default;
-  explicit FreeLeaves(Capacity capacity) : capacity_(std::move(capacity)) {}
+  /// `hosts`: where pods stand on hosts below the leaves, and these count one by one.
+  explicit FreeLeaves(Capacity capacity, std::optional<HostRoom> hosts = {}) : capacity_(std::move(capacity)), hosts_(std::move(hosts)) {}
   /// What was counted stays with the one that counted it.
-  FreeLeaves(const FreeLeaves& other) : capacity_(other.capacity_) {}
+  FreeLeaves(const FreeLeaves& other) : capacity_(other.capacity_), hosts_(other.hosts_) {}
   FreeLeaves& operator=(const FreeLeaves& other) { return *this = FreeLeaves(other); }
   FreeLeaves(FreeLeaves&&) noexcept = default;
   FreeLeaves& operator=(FreeLeaves&&) noexcept = default;
   ~FreeLeaves() = default;
 
   [[nodiscard]] const Capacity& capacity() const { return capacity_; }
+  /// Null: hosts do not count one by one.
+  [[nodiscard]] const HostRoom* hosts() const { return hosts_ ? &*hosts_ : nullptr; }
+
+  /// How many such pods the leaf has room for, and what limits them most; the name is empty where nothing does.
+  [[nodiscard]] std::pair<std::int32_t, Symbol> pods_on(DomainIndex leaf, const PodRequest& request, const LeafFilter& filter) const;
+
+  /// Do the hosts below the leaf have room for so many pods? True where hosts do not count one by one.
+  [[nodiscard]] bool has_hosts_for(std::int32_t pods, DomainIndex leaf, const PodRequest& request, const LeafFilter& filter) const {
+    return !hosts_ || hosts_->pods_on(leaf, request, filter.excluded_hosts) >= pods;
+  }
 
   /// As Capacity::change.
   void change(const Symbol& resource, DomainIndex leaf, Amount amount) {
     capacity_.change(resource, leaf, amount);
     touch(leaf);
   }
-  /// Takes what so many pods ask for off the leaf; below 0 gives it back.
-  void take(const PodRequest& request, DomainIndex leaf, std::int32_t pods) {
+  /// The same of one of the hosts below the leaf.
+  void change_host(const Symbol& resource, DomainIndex leaf, DomainIndex host, Amount amount) {
+    change(resource, leaf, amount);
+    if (hosts_) hosts_->change(resource, leaf, host, amount);
+  }
+  /// Takes what so many pods ask for off the leaf; below 0 gives it back. `filter`: where they may stand.
+  void take(const PodRequest& request, DomainIndex leaf, std::int32_t pods, const LeafFilter& filter) {
+    if (hosts_) hosts_->take(leaf, request, filter.excluded_hosts, pods);
     for (const auto& [resource, amount] : request) {
       const Amount all = multiply(amount, pods < 0 ? -pods : pods);
       capacity_.change(resource, leaf, pods < 0 ? all : subtract(0, all));
@@ -117,7 +135,13 @@ class FreeLeaves {
   /// `kept` has followed all changes.
   void note_read(Kept& kept);
 
+  [[nodiscard]] LeafRules rules(const LeafFilter& workers, const LeafFilter& leader, std::span<const std::uint8_t> absent) const {
+    return {workers.excluded,       leader.excluded,      workers.scores, absent, hosts_ ? &*hosts_ : nullptr,
+            workers.excluded_hosts, leader.excluded_hosts};
+  }
+
   Capacity capacity_;
+  std::optional<HostRoom> hosts_;
   std::vector<std::unique_ptr<Kept>> kept_;
   std::vector<DomainIndex> changed_;        ///< Leaves, the last ones.
   std::vector<std::uint32_t> last_change_;  ///< By leaf: the value of `asks_` then. Empty: nobody has asked anything.

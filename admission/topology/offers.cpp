@@ -161,9 +161,12 @@ void Offers::count_leaf(const Needs& needs, const LeafRules& rules, DomainIndex 
   const bool out = is_set(rules.excluded);
   pods_[leaf] = excluded;
   if (!out) {
-    pods_[leaf] = fits(needs.pods, leaf);
+    const std::int32_t in_sum = fits(needs.pods, leaf);
+    pods_[leaf] = in_sum;
+    if (rules.hosts != nullptr && in_sum > 0)
+      pods_[leaf] = std::min(in_sum, rules.hosts->pods_on(leaf, question_.request, rules.excluded_hosts));
     if (pods_[leaf] == 0) {
-      const std::size_t lacks = lack(needs.pods, leaf);
+      const std::size_t lacks = in_sum == 0 ? lack(needs.pods, leaf) : rules.hosts->lack(leaf, question_.request, rules.excluded_hosts);
       pods_[leaf] = no_room - static_cast<std::int32_t>(lacks);
       ++tally.lacking[lacks];
     }
@@ -172,8 +175,12 @@ void Offers::count_leaf(const Needs& needs, const LeafRules& rules, DomainIndex 
   if (!question_.leader) return;
   pods_l_[leaf] = std::max(pods_[leaf], 0);
   if (is_set(rules.excluded_for_leader) || fits(needs.leader, leaf) == 0) return;
+  std::int32_t on_hosts = unlimited_pods;
+  if (rules.hosts != nullptr)
+    on_hosts = rules.hosts->pods_beside(leaf, question_.request, rules.excluded_hosts, *question_.leader, rules.excluded_hosts_for_leader);
+  if (on_hosts < 0) return;
   lead_[leaf] = 1;
-  if (!out) pods_l_[leaf] = fits(needs.beside_leader, leaf);
+  if (!out) pods_l_[leaf] = std::min(fits(needs.beside_leader, leaf), on_hosts);
 }
 
 void Offers::forget_leaf(DomainIndex leaf) {
@@ -193,7 +200,7 @@ Offers::Tally Offers::count(const Capacity& free, const LeafRules& leaves, Domai
   const Needs needs = needs_in(free);
   Tally out;
   out.lacking.resize(tally_.lacking.size());
-  if (question_.leader || !scores_.empty() || !leaves.absent.empty() || !leaves.excluded.empty()) {
+  if (question_.leader || !scores_.empty() || !leaves.absent.empty() || !leaves.excluded.empty() || leaves.hosts != nullptr) {
     for (DomainIndex leaf = first; leaf < last; ++leaf) count_leaf(needs, leaves, leaf, out);
     return out;
   }

@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "admission/topology/domain_list.hpp"
+#include "admission/topology/host_room.hpp"
 #include "admission/topology/topology_tree.hpp"
 
 namespace hindsight::admission::topology {
-
-/// What one pod needs of a leaf, with one of resource "pods"; sorted by text of the name.
-using PodRequest = std::vector<std::pair<Symbol, Amount>>;
 
 /// What nodes say of the pods, by leaf; a list that is empty says nothing.
 struct LeafRules {
@@ -22,6 +20,9 @@ struct LeafRules {
   std::span<const std::uint8_t> excluded_for_leader;  ///< Not 0: the leader may not (TAS-58).
   std::span<const std::int64_t> scores;               ///< Higher ones go before capacity (gate TASRespectNodeAffinityPreferred).
   std::span<const std::uint8_t> absent;               ///< Not 0: its node takes no part now, as if there were no such leaf.
+  /// Leaves are racks or the like, and their hosts count one by one; null: they do not.
+  const HostRoom* hosts = nullptr;
+  std::span<const std::uint8_t> excluded_hosts, excluded_hosts_for_leader;  ///< As above, by host.
 };
 
 /// What is asked of every domain alike. Gangs with equal questions differ in how many pods they have, and where they may stand.

@@ -56,6 +56,24 @@ bool has_taints(const NodeConfig& node) {
   return std::any_of(node.taints.begin(), node.taints.end(), [](const OwnedTaint& t) { return !tolerated(t, {}); });
 }
 
+constexpr Amount amount_max = Amount{1} << 60;  // sums of larger ones stop at the limits, and what has been added cannot be taken off
+
+bool can_follow(Amount amount) { return amount <= amount_max && amount >= -amount_max; }
+
+/// Sorts the hosts by leaf; those of a leaf stay in their order.
+void set_hosts(TopologyRoom::Flavor& flavor, std::span<const std::shared_ptr<const NodeConfig>* const> nodes,
+               std::span<const DomainIndex> leaf_of) {
+  flavor.first_host.assign(flavor.tree.leaves() + 1, 0);
+  for (DomainIndex leaf = 0; leaf < flavor.tree.leaves(); ++leaf)
+    flavor.first_host[leaf + 1] = flavor.first_host[leaf] + flavor.nodes_on[leaf];
+  flavor.hosts.resize(nodes.size());
+  std::vector<DomainIndex> next = flavor.first_host;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    flavor.hosts[next[leaf_of[i]]++] = *nodes[i];
+    flavor.tainted |= has_taints(**nodes[i]);
+  }
+}
+
 /// The first reason for which no pod of this shape may stand on the node; empty: it may.
 std::string exclusion(const NodeConfig& node, const PodShape& shape, const std::vector<OwnedToleration>& tolerations) {
   for (const auto& taint : node.taints)
@@ -78,9 +96,9 @@ PodRequest request_of(const PodSetInfo& pod_set) {
 }
 
 TopologyRoom::TopologyRoom(std::span<const FlavorConfig* const> flavors,
-                           const std::map<Symbol, std::vector<std::string>, ByText>& topologies, const Nodes& nodes, bool scored)
-    : scored_(scored) {
-  std::vector<std::pair<Flavor, Capacity>> made;
+                           const std::map<Symbol, std::vector<std::string>, ByText>& topologies, const Nodes& nodes, Rules rules)
+    : rules_(rules) {
+  std::vector<std::pair<Flavor, FreeLeaves>> made;
   for (const FlavorConfig* config : flavors) {
     const auto topology = topologies.find(config->topology);
     if (config->topology.empty() || topology == topologies.end()) continue;
@@ -117,12 +135,20 @@ TopologyRoom::TopologyRoom(std::span<const FlavorConfig* const> flavors,
       flavor.set_member(node->name, leaf, node);
       for (const auto& [resource, amount] : offer_of(*node)) capacity.add(resource, leaf, amount);
     }
-    made.emplace_back(std::move(flavor), std::move(capacity));
+    std::optional<HostRoom> hosts;
+    if (!by_host && rules_.count_hosts) {
+      set_hosts(flavor, taking_part, leaf_of);
+      Capacity offer(flavor.hosts.size());
+      for (DomainIndex h = 0; h < flavor.hosts.size(); ++h)
+        for (const auto& [resource, amount] : offer_of(*flavor.hosts[h])) offer.add(resource, h, amount);
+      hosts.emplace(flavor.first_host, std::move(offer));
+    }
+    made.emplace_back(std::move(flavor), FreeLeaves(std::move(capacity), std::move(hosts)));
   }
   std::sort(made.begin(), made.end(), [](const auto& a, const auto& b) { return ByText{}(a.first.name, b.first.name); });
-  for (auto& [flavor, capacity] : made) {
+  for (auto& [flavor, free] : made) {
     flavors_.push_back(std::move(flavor));
-    free_.emplace_back(std::move(capacity));
+    free_.push_back(std::move(free));
   }
   unused_ = free_;
   filters_.resize(flavors_.size());
@@ -153,7 +179,6 @@ bool TopologyRoom::follow(const Symbol& name, const std::shared_ptr<const NodeCo
 }
 
 bool TopologyRoom::follow(std::uint32_t number, const Symbol& name, const std::shared_ptr<const NodeConfig>& node) {
-  constexpr Amount amount_max = Amount{1} << 60;  // sums of larger ones stop at the limits, and what has been added cannot be taken off
   Flavor& flavor = flavors_[number];
   const bool by_host = flavor.tree.by_host();
   const auto known = flavor.member(name);
@@ -172,10 +197,11 @@ bool TopologyRoom::follow(std::uint32_t number, const Symbol& name, const std::s
 
   const std::shared_ptr<const NodeConfig> before = known ? known->node : nullptr;
   const std::shared_ptr<const NodeConfig> after = values.empty() ? nullptr : node;
+  if (!flavor.hosts.empty()) return follow_host(flavor, number, *leaf, before, after);
   const auto count = [&](const NodeConfig* config, int sign) {
     if (config == nullptr) return true;
     for (const auto& [resource, amount] : offer_of(*config)) {
-      if (unused_[number].capacity().column(resource) == nullptr || amount > amount_max || amount < -amount_max) return false;
+      if (unused_[number].capacity().column(resource) == nullptr || !can_follow(amount)) return false;
       for (State* state : {&free_, &unused_}) (*state)[number].change(resource, *leaf, sign > 0 ? amount : -amount);
     }
     return true;
@@ -201,6 +227,33 @@ bool TopologyRoom::follow(std::uint32_t number, const Symbol& name, const std::s
     flavor.tainted |= after != nullptr && has_taints(*after);
     filter_again(number, *leaf, before.get(), after.get());
   }
+  return true;
+}
+
+/// What it has may change; with everything else the order of hosts does, or what filters say of them.
+bool TopologyRoom::follow_host(Flavor& flavor, std::uint32_t number, DomainIndex leaf, const std::shared_ptr<const NodeConfig>& before,
+                               const std::shared_ptr<const NodeConfig>& after) {
+  if (before == nullptr || after == nullptr || !(before->labels == after->labels) || before->taints != after->taints) return false;
+  const auto first = flavor.hosts.begin() + flavor.first_host[leaf], last = flavor.hosts.begin() + flavor.first_host[leaf + 1];
+  const auto at = std::find(first, last, before);
+  if (at == last) return false;
+  const auto host = static_cast<DomainIndex>(at - flavor.hosts.begin());
+  AmountList changes = offer_of(*after);
+  for (const auto& [resource, amount] : offer_of(*before)) {
+    const auto same = std::find_if(changes.begin(), changes.end(), [&r = resource](const auto& c) { return c.first == r; });
+    if (!can_follow(amount) || (same != changes.end() && !can_follow(same->second))) return false;
+    if (same != changes.end())
+      same->second -= amount;
+    else
+      changes.emplace_back(resource, -amount);
+  }
+  for (const auto& [resource, amount] : changes)
+    if (!can_follow(amount) || unused_[number].capacity().column(resource) == nullptr) return false;
+  for (const auto& [resource, amount] : changes)
+    for (State* state : {&free_, &unused_})
+      if (amount != 0) (*state)[number].change_host(resource, leaf, host, amount);
+  *at = after;
+  flavor.set_member(after->name, leaf, after);
   return true;
 }
 
@@ -238,7 +291,7 @@ void TopologyRoom::add_use(Holding& holding, Holding::Use use) const {
   }
 }
 
-Holding TopologyRoom::holding_of(const Reservation& reservation) const {
+Holding TopologyRoom::holding_of(const Reservation& reservation) {
   Holding out;
   const auto& asked = reservation.workload->pod_sets.value();
   for (const PodSetReservation& p : reservation.effective.empty() ? reservation.pod_sets : reservation.effective) {
@@ -246,14 +299,24 @@ Holding TopologyRoom::holding_of(const Reservation& reservation) const {
     const auto info = std::find_if(asked.begin(), asked.end(), [&](const PodSetInfo& s) { return s.name == p.pod_set; });
     if (info == asked.end() || info->count == 0) continue;
     const auto request = static_cast<std::uint32_t>(out.requests.size());
-    out.requests.push_back(request_of(*info));
+    out.requests.push_back({request_of(*info), nullptr});
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> on_hosts;  // flavors whose hosts count, and the request with their filter
+    const auto request_in = [&](std::uint32_t flavor) {
+      if (flavors_[flavor].hosts.empty()) return request;
+      for (const auto& [known, number] : on_hosts)
+        if (known == flavor) return number;
+      const auto number = static_cast<std::uint32_t>(out.requests.size());
+      out.requests.push_back({out.requests[request].pods, filter(flavor, info->shape)});
+      on_hosts.emplace_back(flavor, number);
+      return number;
+    };
     const TopologyAssignment& where = p.topology;
     const bool hosts = where.levels.size() == 1 && where.levels.front() == host_level;
     for (std::size_t i = 0; i < where.size(); ++i) {
       for (std::uint32_t f = 0; f < flavors_.size(); ++f) {
         const bool own = std::any_of(p.flavors.begin(), p.flavors.end(), [&](const auto& c) { return c.second == flavors_[f].name; });
         if (hosts ? !flavors_[f].tree.by_host() : !own || flavors_[f].tree.by_host()) continue;
-        if (const auto leaf = flavors_[f].tree.find_leaf(where.domain(i))) out.uses.push_back({f, *leaf, where.counts[i], request});
+        if (const auto leaf = flavors_[f].tree.find_leaf(where.domain(i))) out.uses.push_back({f, *leaf, where.counts[i], request_in(f)});
       }
     }
   }
@@ -278,8 +341,20 @@ void TopologyRoom::release(WorkloadId workload) {
 
 // ---- on trial -----------------------------------------------------------------------------------------------------------------------
 
+namespace {
+
+const LeafFilter& filter_of(const Holding::Request& request) {
+  static const LeafFilter none;
+  return request.filter == nullptr ? none : *request.filter;
+}
+
+}  // namespace
+
 void TopologyRoom::take(State& state, const Holding& holding, int sign) {
-  for (const auto& use : holding.uses) state[use.flavor].take(holding.requests[use.request], use.leaf, sign * use.pods);
+  for (const auto& use : holding.uses) {
+    const Holding::Request& request = holding.requests[use.request];
+    state[use.flavor].take(request.pods, use.leaf, sign * use.pods, filter_of(request));
+  }
 }
 
 bool TopologyRoom::take(State& state, WorkloadId workload, int sign) const {
@@ -290,14 +365,19 @@ bool TopologyRoom::take(State& state, WorkloadId workload, int sign) const {
 }
 
 bool TopologyRoom::fits(State& state, const Holding& holding) {
-  take(state, holding);
-  const bool out = std::all_of(holding.uses.begin(), holding.uses.end(), [&](const Holding::Use& use) {
-    const auto& request = holding.requests[use.request];
-    return std::all_of(request.begin(), request.end(), [&](const auto& r) {
-      return r.second == 0 ||
-             (state[use.flavor].capacity().column(r.first) != nullptr && state[use.flavor].capacity().at(r.first, use.leaf) >= 0);
-    });
-  });
+  bool hosts_do = true;
+  for (const auto& use : holding.uses) {
+    const Holding::Request& request = holding.requests[use.request];
+    hosts_do = hosts_do && state[use.flavor].has_hosts_for(use.pods, use.leaf, request.pods, filter_of(request));
+    state[use.flavor].take(request.pods, use.leaf, use.pods, filter_of(request));
+  }
+  const bool out = hosts_do && std::all_of(holding.uses.begin(), holding.uses.end(), [&](const Holding::Use& use) {
+                     const auto& request = holding.requests[use.request].pods;
+                     return std::all_of(request.begin(), request.end(), [&](const auto& r) {
+                       return r.second == 0 || (state[use.flavor].capacity().column(r.first) != nullptr &&
+                                                state[use.flavor].capacity().at(r.first, use.leaf) >= 0);
+                     });
+                   });
   take(state, holding, -1);
   return out;
 }
@@ -305,8 +385,10 @@ bool TopologyRoom::fits(State& state, const Holding& holding) {
 std::shared_ptr<const TopologyRoom::Filter> TopologyRoom::filter(std::uint32_t number, const Interned<PodShape>& shape) {
   static const auto none = std::make_shared<const Filter>();
   const Flavor& flavor = flavors_[number];
-  const bool prefers = scored_ && !shape->preferred.empty();
-  if (flavor.nodes.empty() || (!flavor.tainted && shape->node_selector.empty() && !shape->has_affinity && !prefers)) return none;
+  const bool prefers = rules_.scored && !shape->preferred.empty();
+  if ((flavor.nodes.empty() && flavor.hosts.empty()) ||
+      (!flavor.tainted && shape->node_selector.empty() && !shape->has_affinity && !prefers))
+    return none;
   auto& kept = filters_[number];
   for (const auto& [known, filter] : kept)
     if (known == shape) return filter;
@@ -320,6 +402,24 @@ std::shared_ptr<const TopologyRoom::Filter> TopologyRoom::filter(std::uint32_t n
     if (why.empty()) continue;
     out->excluded[leaf] = 1;
     ++out->reasons[std::move(why)];
+  }
+  if (!flavor.hosts.empty()) {
+    out->excluded.resize(flavor.tree.leaves());
+    out->excluded_hosts.resize(flavor.hosts.size());
+    if (prefers) out->scores.resize(flavor.tree.leaves());
+    for (DomainIndex leaf = 0; leaf < flavor.tree.leaves(); ++leaf) {
+      for (DomainIndex h = flavor.first_host[leaf]; h < flavor.first_host[leaf + 1]; ++h) {
+        const NodeConfig& host = *flavor.hosts[h];
+        if (!exclusion(host, *shape, flavor.tolerations).empty())
+          out->excluded_hosts[h] = 1;
+        else if (prefers)
+          out->scores[leaf] = add(out->scores[leaf], affinity_score(*shape, host));
+      }
+      auto why = why_excluded(number, *shape, leaf);
+      if (why.empty()) continue;
+      out->excluded[leaf] = 1;
+      ++out->reasons[std::move(why)];
+    }
   }
   if (kept.size() == filters_kept) kept.clear();
   return kept.emplace_back(shape, std::move(out)).second;
@@ -349,8 +449,13 @@ std::size_t TopologyRoom::largest() const {
 }
 
 std::string TopologyRoom::why_excluded(std::uint32_t flavor, const PodShape& shape, DomainIndex leaf) const {
-  const auto& nodes = flavors_[flavor].nodes;
-  return nodes.empty() || nodes[leaf] == nullptr ? std::string() : exclusion(*nodes[leaf], shape, flavors_[flavor].tolerations);
+  const Flavor& f = flavors_[flavor];
+  if (!f.hosts.empty()) {  // all of them are: what is said of the first
+    for (DomainIndex h = f.first_host[leaf]; h < f.first_host[leaf + 1]; ++h)
+      if (exclusion(*f.hosts[h], shape, f.tolerations).empty()) return {};
+    return exclusion(*f.hosts[f.first_host[leaf]], shape, f.tolerations);
+  }
+  return f.nodes.empty() || f.nodes[leaf] == nullptr ? std::string() : exclusion(*f.nodes[leaf], shape, f.tolerations);
 }
 
 std::map<WorkloadId, std::vector<DomainIndex>> TopologyRoom::leaves_of_holders(std::uint32_t flavor) const {

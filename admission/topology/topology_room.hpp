@@ -24,13 +24,17 @@ namespace hindsight::admission::topology {
 
 /// Pods on leaves, and what each takes there.
 struct Holding {
+  struct Request {
+    PodRequest pods;
+    std::shared_ptr<const LeafFilter> filter;  ///< Of the flavor, where the hosts of its leaves count one by one; else it may be null.
+  };
   struct Use {
     std::uint32_t flavor = 0;
     DomainIndex leaf = 0;
     std::int32_t pods = 0;
     std::uint32_t request = 0;  ///< Position in `requests`.
   };
-  std::vector<PodRequest> requests;
+  std::vector<Request> requests;
   std::vector<Use> uses;
 };
 
@@ -43,7 +47,9 @@ class TopologyRoom {
     TopologyTree tree;
     std::vector<OwnedToleration> tolerations;
     std::vector<std::shared_ptr<const NodeConfig>> nodes;  ///< Of each leaf, where leaves are hosts; else empty. Null: it is absent.
-    bool tainted = false;                                  ///< Some of them has, or had, a taint that keeps pods away.
+    bool tainted = false;                                  ///< Some of them has, or had, a taint that keeps pods away; also of `hosts`.
+    std::vector<std::shared_ptr<const NodeConfig>> hosts;  ///< By leaf and name, where those of a leaf count one by one; else empty.
+    std::vector<DomainIndex> first_host;                   ///< Likewise: of each leaf, and how many there are.
     std::vector<std::uint8_t> absent;  ///< By leaf, as LeafRules has it; empty: none is. Nodes come back, so their leaves are kept.
 
     std::vector<std::pair<Symbol, std::string>> node_labels;
@@ -62,10 +68,14 @@ class TopologyRoom {
   /// What is free of each flavor's leaves, by number of the flavor.
   using State = std::vector<FreeLeaves>;
 
+  struct Rules {
+    bool scored = false;       ///< What pods prefer counts (gate TASRespectNodeAffinityPreferred).
+    bool count_hosts = false;  ///< Where leaves are no hosts, the hosts below them count one by one (TAS-65).
+  };
+
   /// Of those `flavors` whose topology is among `topologies`. Nodes take part that are ready, schedulable, and have all labels (TAS-17).
-  /// `scored`: what pods prefer counts (gate TASRespectNodeAffinityPreferred).
   TopologyRoom(std::span<const FlavorConfig* const> flavors, const std::map<Symbol, std::vector<std::string>, ByText>& topologies,
-               const Nodes& nodes, bool scored = false);
+               const Nodes& nodes, Rules rules);
 
   /// Takes another version of one node, or none when it has gone, and comes to what would be built anew. False: the trees have other leaves
   /// now, and it is to be built anew; it may not be used any more.
@@ -125,12 +135,14 @@ class TopologyRoom {
   [[nodiscard]] TopologyAssignment assignment(std::uint32_t flavor, std::span<const std::pair<DomainIndex, std::int32_t>> pods) const;
 
  private:
-  [[nodiscard]] Holding holding_of(const Reservation& reservation) const;
+  [[nodiscard]] Holding holding_of(const Reservation& reservation);
   [[nodiscard]] bool follow(std::uint32_t number, const Symbol& name, const std::shared_ptr<const NodeConfig>& node);
+  [[nodiscard]] bool follow_host(Flavor& flavor, std::uint32_t number, DomainIndex leaf, const std::shared_ptr<const NodeConfig>& before,
+                                 const std::shared_ptr<const NodeConfig>& after);
   void filter_again(std::uint32_t number, DomainIndex leaf, const NodeConfig* before, const NodeConfig* after);
 
   std::vector<Flavor> flavors_;  ///< By name.
-  bool scored_ = false;
+  Rules rules_;
   State free_, unused_;
   std::unordered_map<WorkloadId, Holding> holdings_;
   /// Filters that were asked for; a few, for what pods ask of nodes is chosen by tenants.

@@ -28,6 +28,11 @@ void Capacity::add(const Symbol& resource, DomainIndex leaf, Amount amount) {
   mine = hindsight::add(mine, amount);
 }
 
+void Capacity::set(const Symbol& resource, DomainIndex leaf, Amount amount) {
+  const auto it = std::find(resources_.begin(), resources_.end(), resource);
+  columns_[static_cast<std::size_t>(it - resources_.begin())][leaf] = amount;
+}
+
 void Capacity::change(const Symbol& resource, DomainIndex leaf, Amount amount) {
   const auto it = std::find(resources_.begin(), resources_.end(), resource);
   if (it == resources_.end()) return;

@@ -32,6 +32,8 @@ class Capacity {
   [[nodiscard]] Amount at(const Symbol& resource, DomainIndex leaf) const;
   /// May be negative. Saturates.
   void add(const Symbol& resource, DomainIndex leaf, Amount amount);
+  /// Of a resource that some leaf has any of.
+  void set(const Symbol& resource, DomainIndex leaf, Amount amount);
   /// As `add`, of a resource that some leaf has any of; nothing of others.
   void change(const Symbol& resource, DomainIndex leaf, Amount amount);
 

@@ -45,7 +45,7 @@ struct Hall {
 void made_anew(benchmark::State& state) {
   const Hall hall(static_cast<std::size_t>(state.range(0)));
   while (state.KeepRunning()) {
-    TopologyRoom room(hall.flavors, hall.topologies, hall.nodes);
+    TopologyRoom room(hall.flavors, hall.topologies, hall.nodes, {});
     benchmark::DoNotOptimize(room.empty());
   }
 }
@@ -54,7 +54,7 @@ void made_anew(benchmark::State& state) {
 template <bool comes_and_goes>
 void node_changes(benchmark::State& state) {
   Hall hall(static_cast<std::size_t>(state.range(0)));
-  TopologyRoom room(hall.flavors, hall.topologies, hall.nodes);
+  TopologyRoom room(hall.flavors, hall.topologies, hall.nodes, {});
   std::vector<std::pair<Symbol, std::shared_ptr<const NodeConfig>>> one, other;
   for (auto& [name, node] : hall.nodes) {
     if (one.size() == 1'000) break;

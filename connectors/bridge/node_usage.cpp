@@ -1,11 +1,81 @@
 #include "connectors/bridge/node_usage.hpp"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "vocabulary/arena.hpp"
+#include "vocabulary/short_uid.hpp"
 #include "vocabulary/state_hash.hpp"
 
 namespace hindsight::connectors {
+
+/// A million pods ask for a few different things on some thousand nodes: a place in the table takes 25 bytes, and between half and seven
+/// eighths of the places are taken.
+class NodeUsage::Pods {
+ public:
+  struct Pod {
+    Symbol node;
+    std::uint32_t request = 0;  ///< Number of a `Request`.
+  };
+  using Request = Interned<admission::PodAmounts>;
+
+  [[nodiscard]] std::size_t size() const { return pods_.size(); }
+  [[nodiscard]] const admission::PodAmounts& request(const Pod& pod) const { return requests_[pod.request].value.value(); }
+  [[nodiscard]] const Pod* find(const ShortUid& uid) const {
+    const auto it = pods_.find(uid);
+    return it == pods_.end() ? nullptr : &it->second;
+  }
+  void set(const ShortUid& uid, Symbol node, const Request& request) {
+    const std::uint32_t number = number_of(request);
+    if (const auto [it, first] = pods_.try_emplace(uid, Pod{node, number}); !first) {
+      drop(it->second.request);
+      it->second = {std::move(node), number};
+    }
+  }
+  void erase(const ShortUid& uid) {
+    const auto it = pods_.find(uid);
+    drop(it->second.request);
+    pods_.erase(it);
+  }
+
+ private:
+  struct Numbered {
+    Request value;
+    std::uint32_t users = 0;
+  };
+
+  std::uint32_t number_of(const Request& request) {
+    const auto [it, first] = numbers_.try_emplace(&request.value(), 0);
+    if (first) {
+      if (free_.empty()) {
+        it->second = static_cast<std::uint32_t>(requests_.size());
+        requests_.emplace_back();
+      } else {
+        it->second = free_.back();
+        free_.pop_back();
+      }
+      requests_[it->second].value = request;
+    }
+    ++requests_[it->second].users;
+    return it->second;
+  }
+  void drop(std::uint32_t number) {
+    if (--requests_[number].users > 0) return;
+    numbers_.erase(&requests_[number].value.value());
+    requests_[number].value = Request();
+    free_.push_back(number);
+  }
+
+  boost::unordered_flat_map<ShortUid, Pod, ShortUid::Hash> pods_;
+  std::vector<Numbered> requests_;
+  std::vector<std::uint32_t> free_;                                          ///< Numbers that nobody uses.
+  std::unordered_map<const admission::PodAmounts*, std::uint32_t> numbers_;  ///< Equal values stand once in memory.
+};
+
+NodeUsage::NodeUsage() : pods_(std::make_unique<Pods>()) {}
+NodeUsage::~NodeUsage() = default;
+
+std::size_t NodeUsage::entries() const { return pods_->size() + totals_.size() + nodes_.size() + told_.size() + must_tell_.size(); }
 
 void NodeUsage::change(const Symbol& node, const admission::PodAmounts& request, int sign) {
   Totals& totals = totals_[node];
@@ -23,21 +93,22 @@ void NodeUsage::change(const Symbol& node, const admission::PodAmounts& request,
 
 void NodeUsage::see(const PodUse& pod) {
   if (pod.node.empty()) return forget(pod.uid);
-  Pod now{Symbol(pod.node), pod.request};
-  const auto [it, first] = pods_.try_emplace(ShortUid(pod.uid), now);
-  if (!first) {
-    if (it->second.node == now.node && it->second.request == now.request) return;
-    change(it->second.node, it->second.request, -1);
-    it->second = std::move(now);
+  const ShortUid uid(pod.uid);
+  const Symbol node(pod.node);
+  if (const Pods::Pod* known = pods_->find(uid); known != nullptr) {
+    if (known->node == node && pods_->request(*known) == pod.request) return;
+    change(known->node, pods_->request(*known), -1);
   }
-  change(it->second.node, it->second.request, 1);
+  pods_->set(uid, node, pod.request);
+  change(node, pod.request, 1);
 }
 
 void NodeUsage::forget(std::string_view uid) {
-  const auto it = pods_.find(ShortUid(uid));
-  if (it == pods_.end()) return;
-  change(it->second.node, it->second.request, -1);
-  pods_.erase(it);
+  const ShortUid key(uid);
+  const Pods::Pod* known = pods_->find(key);
+  if (known == nullptr) return;
+  change(known->node, pods_->request(*known), -1);
+  pods_->erase(key);
 }
 
 std::uint64_t interning_hash(const ResourceNames& resources) {
@@ -67,6 +138,7 @@ void NodeUsage::forget_node(std::string_view name) {
   const Symbol node(name);
   nodes_.erase(node);
   must_tell_.erase(node);
+  if (told_.contains(node)) changed_.insert(node);
 }
 
 /// What is to be told of the node.
@@ -86,7 +158,7 @@ void NodeUsage::tell(const Tell& tell) {
   std::vector<Symbol> nodes(changed_.begin(), changed_.end());
   std::sort(nodes.begin(), nodes.end(), ByText{});
   for (const Symbol& node : nodes) {
-    if (nodes_.contains(node)) {  // else it is told when it is there
+    if (nodes_.contains(node) || told_.contains(node)) {  // else it is told when it is there
       admission::PodAmounts usage = now(node);
       const auto told = told_.find(node);
       if (must_tell_.contains(node) || (told == told_.end() ? !usage.amounts.empty() : told->second != usage)) {

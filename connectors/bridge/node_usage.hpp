@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,7 +15,6 @@
 #include "vocabulary/amount.hpp"
 #include "vocabulary/interned.hpp"
 #include "vocabulary/observations.hpp"
-#include "vocabulary/short_uid.hpp"
 #include "vocabulary/symbol.hpp"
 
 namespace hindsight::connectors {
@@ -32,6 +33,9 @@ class NodeUsage {
  public:
   using Tell = std::function<void(const NodeUsageObserved&)>;
 
+  NodeUsage();
+  ~NodeUsage();
+
   /// A pod as it is now; it replaces what was seen of it before.
   void see(const PodUse& pod);
   void forget(std::string_view uid);
@@ -46,20 +50,17 @@ class NodeUsage {
   [[nodiscard]] bool waits() const { return !changed_.empty(); }
   /// Tells of all nodes whose totals differ from what was told last, by name.
   void tell(const Tell& tell);
-  [[nodiscard]] std::size_t entries() const { return pods_.size() + totals_.size() + nodes_.size() + told_.size() + must_tell_.size(); }
+  [[nodiscard]] std::size_t entries() const;
 
  private:
   /// Sorted by resource text. Exact, also where somebody asks for all there can be, so that nothing is left when they have gone.
   using Totals = std::vector<std::pair<Symbol, WideAmount>>;
-  struct Pod {
-    Symbol node;
-    Interned<admission::PodAmounts> request;
-  };
+  class Pods;
 
   [[nodiscard]] admission::PodAmounts now(const Symbol& node) const;
   void change(const Symbol& node, const admission::PodAmounts& request, int sign);
 
-  std::unordered_map<ShortUid, Pod, ShortUid::Hash> pods_;  ///< Only those that count.
+  std::unique_ptr<Pods> pods_;  ///< Only those that count.
   std::unordered_map<Symbol, Totals> totals_;
   std::unordered_map<Symbol, admission::PodAmounts> told_;
   std::unordered_map<Symbol, Interned<ResourceNames>> nodes_;

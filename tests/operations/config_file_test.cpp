@@ -125,7 +125,7 @@ resources:
     outputs: {example.com/memory: 5Ki, example.com/credits: 10}
 objectRetentionPolicies: {workloads: {afterFinished: 1h, afterDeactivatedByKueue: 0s}}
 featureGates: {PartialAdmission: false, PriorityBoost: true}
-hindsight: {admissionsAhead: 7, reactivationBatch: 250ms, repeatedPreemptions: 5, topologyMetrics: 2, topologyProfile: Compact}
+hindsight: {admissionsAhead: 7, reactivationBatch: 250ms, repeatedPreemptions: 5, topologyCapacity: Nodes, topologyMetrics: 2, topologyProfile: Compact}
 )");
   EXPECT_TRUE(s.manage_jobs_without_queue_name);
   ASSERT_EQ(s.managed_jobs_namespaces.size(), 2U);  // BA-172
@@ -152,7 +152,10 @@ hindsight: {admissionsAhead: 7, reactivationBatch: 250ms, repeatedPreemptions: 5
   EXPECT_EQ(s.repeated_preemptions, 5);  // D13
   EXPECT_EQ(s.admissions_ahead, 7);      // D15
   EXPECT_TRUE(s.compact_topologies);
+  EXPECT_TRUE(s.count_hosts);
   EXPECT_FALSE(from_file.compact_topologies);
+  EXPECT_FALSE(from_file.count_hosts);
+  EXPECT_FALSE(settings("hindsight: {topologyCapacity: Sum}\n").count_hosts);
   EXPECT_FALSE(settings("hindsight: {topologyProfile: Kueue}\n").compact_topologies);
   ASSERT_TRUE(s.admission_fair_sharing.has_value());
   EXPECT_EQ(s.admission_fair_sharing->half_life, Duration::seconds(600));
@@ -601,6 +604,8 @@ constexpr FieldCase field_cases[] = {
     {"hindsight: {admissionsAhead: 0}", "hindsight: {admissionsAhead: 1001}", "hindsight.admissionsAhead", "equal to 1000"},
     {"hindsight: {repeatedPreemptions: 0}", "hindsight: {repeatedPreemptions: -1}", "hindsight.repeatedPreemptions", "equal to 0"},
     {"hindsight: {topologyMetrics: 2}", "hindsight: {topologyMetrics: 17}", "hindsight.topologyMetrics", "equal to 16"},
+    {"hindsight: {topologyCapacity: Nodes}", "hindsight: {topologyCapacity: nodes}", "hindsight.topologyCapacity", "\"Nodes\""},
+    {"hindsight: {topologyCapacity: Sum}", "hindsight: {topologyCapacity: 1}", "hindsight.topologyCapacity", "string"},
     {"hindsight: {topologyProfile: Compact}", "hindsight: {topologyProfile: compact}", "hindsight.topologyProfile", "\"Compact\""},
     {"hindsight: {topologyProfile: Kueue}", "hindsight: {topologyProfile: true}", "hindsight.topologyProfile", "string"},
     {"hindsight: {maxOptions: 1}", "hindsight: {maxOptions: 0}", "hindsight.maxOptions", "equal to 1"},

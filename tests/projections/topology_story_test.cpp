@@ -174,6 +174,51 @@ spec:
   EXPECT_EQ(places(R"({"hindsight": {"topologyProfile": "Compact"}})"), "h4: 5, h5: 1");
 }
 
+// TAS-65: hindsight.topologyCapacity goes the same way, and `why` says what keeps a pod from racks whose hosts count one by one.
+TEST(TopologyCapacity, HostsOfRacksCountOneByOneWhereThatIsConfigured) {
+  std::string text = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Topology
+metadata: {name: hall}
+spec: {levels: [{nodeLabel: rack}]}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: f}
+spec: {nodeLabels: {pool: a}, topologyName: hall}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+  namespace: default
+  annotations: {hindsight.dev/run-seconds: '60'}
+  labels: {kueue.x-k8s.io/queue-name: lq-q}
+spec:
+  suspend: true
+  parallelism: 1
+  completions: 1
+  template:
+    metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: rack}}
+    spec:
+      restartPolicy: Never
+      containers: [{name: c, image: i, resources: {requests: {cpu: '2'}}}]
+)";
+  text += queue_text({.name = "q", .cpu = "40", .flavor = "f"});
+  for (const std::string name : {"h1", "h2"})
+    text += "---\napiVersion: v1\nkind: Node\nmetadata: {name: " + name + ", labels: {pool: a, rack: r1, kubernetes.io/hostname: " + name +
+            "}}\nstatus: {allocatable: {cpu: '1', pods: '110'}, conditions: [{type: Ready, status: 'True'}]}\n";
+  const auto started = [&](const std::string& configuration) {
+    Played run(text, configuration);
+    EXPECT_TRUE(replay::verify(run.log, "default").value().clean()) << configuration;
+    const auto story = run.story("job/train");
+    return std::any_of(story.begin(), story.end(), [](const std::string& line) { return line.find(" on r1: 1") != std::string::npos; });
+  };
+  EXPECT_TRUE(started(""));
+  EXPECT_TRUE(started(R"({"hindsight": {"topologyCapacity": "Sum"}})"));
+  EXPECT_FALSE(started(R"({"hindsight": {"topologyCapacity": "Nodes"}})"));
+}
+
 // Queues that share hosts are decided in one tree; what is said of a cohort is of that cohort all the same.
 TEST(SharedHosts, EachCohortIsStillTold) {
   std::string text = R"(

@@ -233,6 +233,121 @@ TEST_F(DispatcherTest, AFlavorIsLetGoWhenNoDomainUsesIt) {
   EXPECT_TRUE(dispatcher->may_want(Symbol("c/cohort/right"), release));
 }
 
+// ---- nodes ------------------------------------------------------------------------------------------------------------------------------
+
+class Nodes : public DispatcherTest {
+ protected:
+  /// Queue a has the nodes of zone east, queue b those of zone west.
+  void set_up_zones() {
+    start();
+    observe(facts.namespace_());
+    for (const char* zone : {"east", "west"}) observe(facts.flavor(zone, "racks", "zone", zone));
+    observe(facts.queue("a", "left", "east"));
+    observe(facts.queue("b", "right", "west"));
+    observe(facts.node("listed", "zone", "west"));
+    observe(facts.usage("listed", 100));
+    list();
+    told.clear();
+  }
+  /// Which nodes each domain knows, and what others use of them.
+  std::vector<std::string> known() {
+    std::vector<std::string> out;
+    for (const auto& [name, driver] : domains)
+      for (const auto& [node, config] : driver->domain().nodes()) {
+        out.push_back(name + " " + std::string(node.text()));
+        for (const auto& [resource, amount] : config->used.value()) out.back() += " " + std::to_string(amount);
+      }
+    return out;
+  }
+  using Lines = std::vector<std::string>;
+};
+
+// TAS-34: whatever flavors of a tree can select it; and no other tree hears of it.
+TEST_F(Nodes, ANodeIsToldToTheTreeThatSelectsIt) {
+  set_up_zones();
+  EXPECT_EQ(known(), (Lines{"c/cohort/right listed 100"}));
+  observe(facts.usage("n", 200));
+  observe(facts.node("n", "zone", "east"));
+  observe(facts.node("m", "zone", "north"));
+  observe(facts.usage("m", 300));
+  EXPECT_EQ(told, (Lines{"c/cohort/left +n", "c/cohort/left +n", "c/unassigned +m", "c/unassigned +m"}));
+  EXPECT_EQ(known(), (Lines{"c/cohort/left n 200", "c/cohort/right listed 100", "c/unassigned m 300"}));
+  told.clear();
+  observe(ObjectDeleted{ObjectKind::node, "", "n", "node-n", {}});
+  observe(facts.usage("n", 400));
+  observe(ObjectDeleted{ObjectKind::node, "", "n", "node-n", {}});
+  EXPECT_EQ(told, (Lines{"c/cohort/left -n>", "c/cohort/left +n"})) << "who does not know it is not told";
+  EXPECT_TRUE(domains.at("c/cohort/left")->domain().node_usage().empty()) << "of a node that has gone nothing stays";
+}
+
+// Its pods run on, wherever it belongs now.
+TEST_F(Nodes, WhoKnewANodeIsToldOn) {
+  set_up_zones();
+  observe(facts.node("listed", "zone", "east"));
+  EXPECT_EQ(told, (Lines{"c/cohort/right +listed", "c/cohort/left +listed", "c/cohort/left +listed"}));
+  observe(facts.usage("listed", 500));
+  EXPECT_EQ(known(), (Lines{"c/cohort/left listed 500", "c/cohort/right listed 500"}));
+  observe(ObjectDeleted{ObjectKind::node, "", "listed", "node-listed", {}});
+  EXPECT_EQ(known(), Lines{});
+}
+
+TEST_F(Nodes, ATreeThatSelectsOthersHearsOfAllOfThemAtOnce) {
+  set_up_zones();
+  for (const char* name : {"n1", "n2"}) observe(facts.node(name, "zone", "north"));
+  observe(facts.usage("n1", 100));
+  told.clear();
+  observe(facts.flavor("north", "racks", "zone", "north"));
+  observe(facts.flavor("plain"));
+  EXPECT_EQ(told, (Lines{"c/cohort/left +north", "c/cohort/right +north", "c/unassigned +north", "c/cohort/left +plain",
+                         "c/cohort/right +plain", "c/unassigned +plain"}))
+      << "no queue uses it";
+  told.clear();
+  observe(facts.queue("new", "left", "north"));
+  EXPECT_EQ(told, (Lines{"c/cohort/left (", "c/cohort/left +n1", "c/cohort/left +n1", "c/cohort/left +n2", "c/cohort/left +new",
+                         "c/cohort/left )"}));
+  told.clear();
+  observe(facts.queue("alone", {}, "plain"));
+  EXPECT_EQ(told.front(), "c/queue/alone (");
+  EXPECT_TRUE(domains.at("c/queue/alone")->domain().nodes().empty());
+}
+
+TEST_F(Nodes, AfterARestartWhoKnewANodeIsToldOnAndWhatHasGoneIsEnded) {
+  set_up_zones();
+  observe(facts.node("stays", "zone", "east"));
+  observe(facts.node("goes", "zone", "east"));
+  start();
+  observe(facts.namespace_());
+  for (const char* zone : {"east", "west"}) observe(facts.flavor(zone, "racks", "zone", zone));
+  observe(facts.queue("a", "left", "east"));
+  observe(facts.queue("b", "right", "west"));
+  observe(facts.node("stays", "zone", "west"));
+  observe(facts.usage("stays", 700));
+  list();
+  EXPECT_EQ(known(), (Lines{"c/cohort/left stays 700", "c/cohort/right stays 700"}));
+}
+
+TEST_F(Nodes, ANodeThatCouldNotBeReadIsLiftedWhereItWasTold) {
+  set_up_zones();
+  const auto node = facts.node("n", "zone", "east");
+  ObjectQuarantined q;
+  q.kind = ObjectKind::node;
+  q.api_kind = "Node";
+  q.name = node.meta.name;
+  q.uid = node.meta.uid;
+  q.resource_version = 1;
+  q.reason = "a test";
+  observe(q);
+  const auto set_aside = [&] {
+    std::size_t out = 0;
+    for (const auto& [name, driver] : domains) out += driver->domain().quarantined().size();
+    return out;
+  };
+  EXPECT_EQ(set_aside(), 1U);
+  observe(node);
+  EXPECT_EQ(set_aside(), 0U);
+  EXPECT_EQ(known(), (Lines{"c/cohort/left n", "c/cohort/right listed 100"}));
+}
+
 // ---- objects that were set aside --------------------------------------------------------------------------------------------------------
 
 class SetAside : public DispatcherTest {

@@ -117,6 +117,24 @@ class Facts {
     return o;
   }
 
+  NodeObserved node(std::string_view name, std::string_view key, std::string_view value) {
+    NodeObserved o;
+    o.meta.name = keep(name);
+    o.meta.uid = keep("node-" + std::string(name));
+    o.meta.resource_version = ++version_;
+    auto labels = arena_.make<Pair>(1);
+    labels[0] = {keep(key), keep(value)};
+    o.labels = labels;
+    o.ready = true;
+    return o;
+  }
+  /// What pods of others use of it.
+  NodeUsageObserved usage(std::string_view node, Amount cpu) {
+    auto amounts = arena_.make<ResourceAmount>(1);
+    amounts[0] = {"cpu", cpu};
+    return {keep(node), amounts};
+  }
+
   Time now = Time::from_seconds(1'700'000'000);
 
  private:

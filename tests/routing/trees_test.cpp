@@ -71,6 +71,25 @@ TEST_F(TreesTest, FlavorsThatCanSelectACommonNodeJoinTheirTreesToo) {
   for (const char* queue : {"a", "b", "c"}) EXPECT_EQ(trees.of_queue(queue), "queue/a") << queue;
 }
 
+TEST_F(TreesTest, ANodeBelongsToTheTreeWhoseFlavorsSelectIt) {
+  trees.put(facts.queue("a", {}, "east"));
+  trees.put(facts.queue("b", {}, "west"));
+  trees.put(facts.flavor("east", "racks", "zone", "east"));
+  trees.put(facts.flavor("west", "racks", "zone", "west"));
+  trees.put(facts.flavor("unused", "racks"));
+  trees.put(facts.flavor("plain", {}, "zone", "north"));
+  const auto west = facts.node("n", "zone", "west");
+  EXPECT_EQ(trees.that_selects(west), "queue/b");
+  EXPECT_EQ(trees.that_selects(facts.node("n", "zone", "north")), "") << "its flavor has no topology";
+  EXPECT_EQ(trees.that_selects(facts.node("n", "rack", "west")), "");
+  const auto selections = trees.selections();
+  trees.put(facts.queue("c", {}, "plain"));
+  EXPECT_EQ(trees.selections(), selections) << "that concerns no node";
+  trees.put(facts.queue("b", "right", "west"));
+  EXPECT_NE(trees.selections(), selections);
+  EXPECT_EQ(trees.that_selects(west), "cohort/right");
+}
+
 TEST_F(TreesTest, SaysWhetherNamesMayHaveChanged) {
   trees.put(facts.queue("a", "left"));
   EXPECT_TRUE(trees.take_changes());

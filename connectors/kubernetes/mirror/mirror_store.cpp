@@ -7,6 +7,7 @@
 
 #include "connectors/json/json_value.hpp"
 #include "connectors/kubernetes/api_path.hpp"
+#include "connectors/kubernetes/mirror/unnamed_objects.hpp"
 
 namespace hindsight::connectors::kubernetes {
 namespace {
@@ -39,7 +40,6 @@ bool same_type(const ResourceType& a, const ResourceType& b) { return a.plural =
 
 }  // namespace
 
-/// Of the pods of a large cluster there are a million, of which only this is kept.
 struct MirrorStore::Entry {
   ShortUid uid;
   ObjectVersion observed_version;  ///< Empty: known only from an answer to a write.
@@ -60,6 +60,7 @@ class MirrorStore::Kind {
   std::function<bool(std::string_view)> keeps;
   std::uint64_t list_number = 0;
   std::unordered_map<CompactText, Entry, TextHash, std::equal_to<>> entries;  ///< By namespace/name. They do not move.
+  UnnamedObjects unnamed;                                                     ///< Those that never had a text to keep.
 };
 
 MirrorStore::MirrorStore() = default;
@@ -89,12 +90,18 @@ MirrorStore::Text MirrorStore::find(const ResourceType& type, std::string_view n
 }
 
 MirrorStore::Text MirrorStore::find_by_uid(std::string_view uid) const {
+  const ShortUid wanted(uid);
   KeptText kept;
   {
     const std::shared_lock lock(mutex_);
-    const auto found = entries_by_uid_.find(ShortUid(uid));
-    if (found == entries_by_uid_.end()) return nullptr;
-    kept = (*found)->text;
+    const auto found = entries_by_uid_.find(wanted);
+    if (found != entries_by_uid_.end()) {
+      kept = (*found)->text;
+    } else {
+      const auto has = [&](const auto& kind) { return kind->unnamed.contains(wanted); };
+      if (std::none_of(kinds_.begin(), kinds_.end(), has)) return nullptr;
+      kept = no_text();
+    }
   }
   return give(kept);
 }
@@ -118,7 +125,7 @@ MirrorStore::Text MirrorStore::give(const KeptText& kept) const {
 std::size_t MirrorStore::count(const ResourceType& type) const {
   const std::shared_lock lock(mutex_);
   const Kind* kind = find_kind(type);
-  return kind == nullptr ? 0 : kind->entries.size();
+  return kind == nullptr ? 0 : kind->entries.size() + kind->unnamed.size();
 }
 
 std::size_t MirrorStore::text_bytes() const {
@@ -201,7 +208,7 @@ void MirrorStore::offer(const ResourceType& type, std::string object) {
   if (kind == nullptr || !kind->keep_text) return;
   KeptText kept = kept_of(*kind, text);
   const std::unique_lock lock(mutex_);
-  if (deleted_uids_.contains(uid)) return;
+  if (deleted_uids_.contains(uid) || (kept.is_empty() && !kind->entries.contains(key))) return;
   const auto [at, inserted] = kind->entries.try_emplace(CompactText(key));
   Entry& entry = at->second;
   if (inserted) {
@@ -217,6 +224,7 @@ void MirrorStore::offer(const ResourceType& type, std::string object) {
 void MirrorStore::begin_list(Kind& kind) {
   const std::unique_lock lock(mutex_);
   ++kind.list_number;
+  kind.unnamed.begin_list();
 }
 
 MirrorStore::Observed MirrorStore::observe(Kind& kind, const ObjectView& object) {
@@ -228,13 +236,20 @@ MirrorStore::Observed MirrorStore::observe(Kind& kind, const ObjectView& object)
   const ShortUid uid(object.uid);
   const ObjectVersion version(object.resource_version);
 
+  const std::string key = key_of(object.namespace_, object.name);
+
   const std::unique_lock lock(mutex_);
-  const auto [at, inserted] = kind.entries.try_emplace(CompactText(key_of(object.namespace_, object.name)));
+  std::optional<UnnamedObjects::Removed> was_unnamed;
+  if (kind.keeps && !uid.empty()) {
+    if (kept.is_empty() && !kind.entries.contains(key)) return observe_unnamed(kind, uid, version, std::move(out));
+    was_unnamed = kind.unnamed.remove(uid);
+  }
+  const auto [at, inserted] = kind.entries.try_emplace(CompactText(key));
   Entry& entry = at->second;
-  out.is_first_of_list = inserted || entry.list_number != kind.list_number;
+  out.is_first_of_list = was_unnamed ? !was_unnamed->was_listed : inserted || entry.list_number != kind.list_number;
   entry.list_number = kind.list_number;
   if (inserted) {
-    out.change = Change::added;
+    out.change = was_unnamed ? Change::modified : Change::added;
   } else if (entry.uid != uid) {
     const bool was_observed = !entry.observed_version.empty();
     out.change = was_observed ? Change::replaced : Change::added;
@@ -256,6 +271,22 @@ MirrorStore::Observed MirrorStore::observe(Kind& kind, const ObjectView& object)
   return out;
 }
 
+MirrorStore::Observed MirrorStore::observe_unnamed(Kind& kind, const ShortUid& uid, ObjectVersion version, Observed out) {
+  const auto [change, is_first_of_list] = kind.unnamed.observe(uid, version);
+  out.is_first_of_list = is_first_of_list;
+  switch (change) {
+    case UnnamedObjects::Change::none:
+      break;
+    case UnnamedObjects::Change::added:
+      out.change = Change::added;
+      break;
+    case UnnamedObjects::Change::modified:
+      out.change = Change::modified;
+      break;
+  }
+  return out;
+}
+
 void MirrorStore::remove(Kind& kind, const ObjectView& object) {
   const ShortUid uid(object.uid);
   const std::unique_lock lock(mutex_);
@@ -266,6 +297,7 @@ void MirrorStore::remove(Kind& kind, const ObjectView& object) {
       deleted_uids_in_order_.pop_front();
     }
   }
+  if (kind.unnamed.remove(uid)) return;
   const auto found = kind.entries.find(key_of(object.namespace_, object.name));
   // A late deletion of an earlier object of that name.
   if (found == kind.entries.end() || (found->second.uid != uid && !uid.empty())) return;
@@ -292,18 +324,24 @@ std::vector<KeptText> MirrorStore::end_list(Kind& kind, std::string_view list_ve
     forget_uid(entry);
     at = kind.entries.erase(at);
   }
+  for (const ShortUid& uid : kind.unnamed.end_list()) vanished.push_back(text_of_identity(kind, {}, uid, {}));
   return vanished;
 }
 
 KeptText MirrorStore::last_text(const Kind& kind, std::string_view key, const Entry& entry) {
-  if (!entry.text.is_empty()) return entry.text;
-  const std::size_t slash = key.find('/');
-  nlohmann::json object = {
-      {"apiVersion", group_version(*kind.type)},
-      {"kind", std::string(kind.type->kind)},
-      {"metadata", {{"name", key.substr(slash + 1)}, {"uid", entry.uid.text()}, {"resourceVersion", entry.observed_version.text()}}},
-  };
-  if (slash > 0) object["metadata"]["namespace"] = key.substr(0, slash);
+  return entry.text.is_empty() ? text_of_identity(kind, key, entry.uid, entry.observed_version) : entry.text;
+}
+
+KeptText MirrorStore::text_of_identity(const Kind& kind, std::string_view key, const ShortUid& uid, ObjectVersion version) {
+  nlohmann::json metadata = {{"uid", uid.text()}};
+  if (!version.empty()) metadata["resourceVersion"] = version.text();
+  if (!key.empty()) {
+    const std::size_t slash = key.find('/');
+    metadata["name"] = key.substr(slash + 1);
+    if (slash > 0) metadata["namespace"] = key.substr(0, slash);
+  }
+  const nlohmann::json object = {
+      {"apiVersion", group_version(*kind.type)}, {"kind", std::string(kind.type->kind)}, {"metadata", std::move(metadata)}};
   return KeptText(std::make_shared<const std::string>(to_text(object)));
 }
 

@@ -33,8 +33,10 @@ class MirrorStore {
 
   // ---- for the applier, any thread
 
-  /// Null when the mirror has not seen it; empty when it was told to keep no texts of this kind.
+  /// Null when the mirror has not seen it, and for objects of whose texts `keeps` said false (see open); empty when it was told to keep no
+  /// texts of this kind.
   [[nodiscard]] Text find(const ResourceType& type, std::string_view namespace_, std::string_view name) const;
+  /// Null when the mirror has not seen it; empty when it keeps no text of it.
   [[nodiscard]] Text find_by_uid(std::string_view uid) const;
   /// Takes the answer to a write of ours, so that the next plan starts from it before the watch brings it. Older texts than
   /// the known one are ignored, and so are kinds that are not watched. The sink still gets its event when the watch brings it.
@@ -55,8 +57,9 @@ class MirrorStore {
     bool is_first_of_list = false;  ///< Since begin_list no object of this name was observed.
   };
 
-  /// `keep_text` false: only identities are kept, and empty texts; texts of deletions are then made of those. `keeps`: the same for each
-  /// object of whose text it says false.
+  /// `keep_text` false: only identities are kept, and empty texts; texts of deletions are then made of those. Of an
+  /// object of whose text `keeps` says false only the uid is kept, unless it had a text before: its deletion names the uid alone, and comes
+  /// after the list where another of its name was found.
   [[nodiscard]] Kind& open(const ResourceType& type, bool keep_text, std::function<bool(std::string_view)> keeps = {});
   void begin_list(Kind& kind);
   Observed observe(Kind& kind, const ObjectView& object);
@@ -85,7 +88,10 @@ class MirrorStore {
   [[nodiscard]] static KeptText kept_of(const Kind& kind, const Text& text);
   void set_text(Entry& entry, KeptText text);
   [[nodiscard]] const Kind* find_kind(const ResourceType& type) const;
+  [[nodiscard]] static Observed observe_unnamed(Kind& kind, const ShortUid& uid, ObjectVersion version, Observed out);
   [[nodiscard]] static KeptText last_text(const Kind& kind, std::string_view key, const Entry& entry);
+  /// In place of a text that was not kept. `key` is empty for an object without a name here.
+  [[nodiscard]] static KeptText text_of_identity(const Kind& kind, std::string_view key, const ShortUid& uid, ObjectVersion version);
 
   mutable std::shared_mutex mutex_;
   std::vector<std::unique_ptr<Kind>> kinds_;  ///< Guarded by mutex_, as all below.

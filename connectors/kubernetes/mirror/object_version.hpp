@@ -14,6 +14,8 @@ class ObjectVersion {
   explicit ObjectVersion(std::string_view text);
 
   [[nodiscard]] bool empty() const { return bits_ == 0; }
+  /// All that it is; for who keeps it in fewer bytes.
+  [[nodiscard]] std::uint64_t bits() const { return bits_; }
   /// Empty also of one that is no number.
   [[nodiscard]] std::string text() const { return empty() || is_other() ? std::string() : std::to_string(bits_); }
   [[nodiscard]] bool is_later_than(ObjectVersion than) const {

@@ -38,6 +38,7 @@ class TopologyWorld : public World {
         std::getline(path, value, '/');
         node->labels.set(Symbol(level), value);
       }
+      if (std::string host; std::getline(path, host, '/')) value = host;  // below the lowest level
       node->name = Symbol(value);
       node->labels.set(Symbol("pool"), flavor_name);
       node->allocatable = AmountList{{Symbol("cpu"), cores(std::stoll(word.substr(colon + 1)))}, {Symbol("pods"), 110}};
@@ -50,7 +51,8 @@ class TopologyWorld : public World {
   void build_room() {
     std::vector<const FlavorConfig*> configs;
     for (const auto& [name, f] : flavors) configs.push_back(f.get());
-    room = std::make_unique<topology::TopologyRoom>(configs, topologies, nodes, settings.preferred_affinity);
+    room = std::make_unique<topology::TopologyRoom>(configs, topologies, nodes,
+                                                    topology::TopologyRoom::Rules{settings.preferred_affinity, settings.count_hosts});
     for (const auto& r : held_) room->reserve(r);
   }
   /// Pods of `w` that run, so many on each host: "x1:1 x2:2"; what they ask for is their quota, too.

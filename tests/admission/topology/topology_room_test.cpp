@@ -19,7 +19,7 @@ const std::vector<std::string> by_host{"block", "rack", host}, by_rack{"block", 
 /// Hosts of two flavors that overlap, and racks of a third one; who holds places; one room that follows, and one that never does.
 class Followed {
  public:
-  explicit Followed(unsigned seed) : random_(seed) {
+  explicit Followed(unsigned seed, bool count_hosts = false) : random_(seed), rules_{true, count_hosts} {
     for (int f = 0; f < 3; ++f) {
       auto& flavor = flavors_[static_cast<std::size_t>(f)];
       flavor.name = Symbol("f" + std::to_string(f));
@@ -67,7 +67,8 @@ class Followed {
               const auto filter = room.filter(f, Interned<PodShape>(shape));
               const auto placed = room.place(*state, f, *rules, Fleet::gang(count), filter, filter);
               const auto plainly = place(flavor.tree, (*state)[f].capacity(), *rules, Fleet::gang(count),
-                                         {filter->excluded, filter->excluded, filter->scores, flavor.absent});
+                                         {filter->excluded, filter->excluded, filter->scores, flavor.absent, (*state)[f].hosts(),
+                                          filter->excluded_hosts, filter->excluded_hosts});
               EXPECT_EQ(placed ? placed->pods : decltype(placed->pods){}, plainly ? plainly->pods : decltype(plainly->pods){});
               if (!placed) {
                 out += text_of(placed.error(), "T", flavor.tree, *rules, filter->reasons) + "\n";
@@ -84,7 +85,7 @@ class Followed {
   }
   TopologyRoom& room() { return *room_; }
   std::unique_ptr<TopologyRoom> anew() {
-    auto out = std::make_unique<TopologyRoom>(configs_, topologies_, nodes_, true);
+    auto out = std::make_unique<TopologyRoom>(configs_, topologies_, nodes_, rules_);
     for (const auto& [id, r] : held_) out->reserve(r);
     return out;
   }
@@ -177,6 +178,7 @@ class Followed {
   }
 
   std::mt19937 random_;
+  TopologyRoom::Rules rules_;
   FlavorConfig flavors_[3];
   std::vector<const FlavorConfig*> configs_;
   std::map<Symbol, std::vector<std::string>, ByText> topologies_;
@@ -197,6 +199,23 @@ TEST(TopologyRoom, FollowingNodesComesToWhatIsMadeAnew) {
   }
   EXPECT_GT(followed, 1'000);
   EXPECT_GT(made_anew, 50);
+}
+
+// TAS-65: likewise where the hosts of racks count one by one; and they change what comes of it.
+TEST(TopologyRoom, FollowingHostsOfRacksComesToWhatIsMadeAnew) {
+  int followed = 0, differ = 0;
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    Followed f(seed, true), sums(seed);
+    for (int i = 0; i < 40; ++i) {
+      followed += f.step() ? 0 : 1;
+      (void)sums.step();
+      const std::string now = f.outcomes(f.room());
+      ASSERT_EQ(now, f.outcomes(*f.anew())) << "seed " << seed << ", step " << i;
+      differ += now != sums.outcomes(sums.room());
+    }
+  }
+  EXPECT_GT(followed, 700);
+  EXPECT_GT(differ, 500);
 }
 
 }  // namespace

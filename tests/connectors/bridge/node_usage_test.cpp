@@ -40,7 +40,7 @@ class NodeUsageTest : public ::testing::Test, private Cluster {
   Lines told() { return std::exchange(told_, {}); }
 
   bool gathers_ = false;
-  Lines told_;
+  Lines told_, gone_;
   int nodes_seen_ = 0, pods_seen_ = 0, set_aside_ = 0;
   MemoryMirror mirror_;
   Bridge bridge_{*this, mirror_, [this](const Observation& o) { note(o); }, options()};
@@ -58,6 +58,7 @@ class NodeUsageTest : public ::testing::Test, private Cluster {
     pods_seen_ += std::holds_alternative<PodObserved>(o);
     set_aside_ += std::holds_alternative<ObjectQuarantined>(o);
     if (std::holds_alternative<MirrorSynced>(o)) told_.emplace_back("synced");
+    if (const auto* d = std::get_if<ObjectDeleted>(&o)) gone_.emplace_back(d->uid);
     const auto* u = std::get_if<NodeUsageObserved>(&o);
     if (u == nullptr) return;
     std::string line(u->node);
@@ -141,6 +142,50 @@ TEST_F(NodeUsageTest, HostilePodsAreBounded) {
   EXPECT_EQ(pods_seen_, 1) << "it is set aside no more";
   pod("bad", {.cpu = "1"});
   EXPECT_EQ(pods_seen_, 1);
+}
+
+// The mirror knows no name of a pod whose text it does not keep (TAS-26).
+TEST_F(NodeUsageTest, ThePodThatVanishedIsNamedByItsUidAlone) {
+  const auto vanished = [&](const std::string& name) {
+    tell(WatchEvent::Type::deleted, types::pod, R"({"apiVersion":"v1","kind":"Pod","metadata":{"uid":"uid-)" + name + R"("}})");
+  };
+  node("n1");
+  pod("a", {});
+  pod("b", {});
+  vanished("a");
+  vanished("a");
+  EXPECT_EQ(told().back(), "n1 cpu=1000 pods=1");
+  pod("bad", {.cpu = "many"});
+  ASSERT_EQ(set_aside_, 1);
+  EXPECT_EQ(gone_, Lines{});
+  vanished("bad");
+  EXPECT_EQ(gone_, Lines{"uid-bad"}) << "the log knows of it";
+  vanished("b");
+  EXPECT_EQ(told(), Lines{"n1"});
+  EXPECT_EQ(gone_, Lines{"uid-bad"});
+}
+
+// Of a cluster whose nodes come and go under ever new names nothing may stay, here or in the log's state.
+TEST_F(NodeUsageTest, OfANodeThatHasGoneNothingStays) {
+  const auto entries = bridge_.entries();
+  for (int i = 0; i < 20; ++i) {
+    const std::string n = "n" + std::to_string(i), p = "p" + std::to_string(i);
+    node(n);
+    pod(p, {.on = n});
+    EXPECT_EQ(told(), Lines{n + " cpu=1000 pods=1"});
+    if (i % 2 == 0) gone(p);
+    tell(WatchEvent::Type::deleted, types::node, R"({"metadata":{"name":")" + n + R"(","uid":"uid-)" + n + R"("}})");
+    EXPECT_EQ(told(), Lines{n});
+    if (i % 2 != 0) gone(p);
+    EXPECT_EQ(told(), Lines{});
+  }
+  EXPECT_EQ(bridge_.entries(), entries);
+  node("back");
+  pod("p", {.on = "back"});
+  tell(WatchEvent::Type::deleted, types::node, R"({"metadata":{"name":"back","uid":"uid-back"}})");
+  (void)told();
+  node("back", "2");
+  EXPECT_EQ(told(), (Lines{"back cpu=1000 pods=1"})) << "the pod is there";
 }
 
 class GatheredUsageTest : public NodeUsageTest {
