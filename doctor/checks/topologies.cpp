@@ -28,6 +28,28 @@ bool is_selected(const NodeFacts& node, const TopologyFlavorFacts& flavor) {
   });
 }
 
+/// Nodes of a flavor with a topology are meant for its workloads and for daemons (TAS-133).
+void judge_strangers(const TopologiesFacts& facts, const TopologyFlavorFacts& flavor, const Commands& commands, Outcome& out) {
+  std::map<std::string_view, const NodeFacts*> selected;
+  for (const auto& node : facts.nodes)
+    if (is_selected(node, flavor)) selected.emplace(node.name, &node);
+  std::vector<std::string> who;
+  std::string node;
+  for (const auto& pod : facts.strangers) {
+    if (!selected.contains(pod.node)) continue;
+    if (who.empty()) node = pod.node;
+    who.push_back(pod.namespace_ + "/" + pod.name + " on " + pod.node);
+  }
+  if (who.empty()) return;
+  out.add({Severity::warning, "ResourceFlavor " + flavor.name,
+           counted(who.size(), "pod on its nodes belongs", "pods on its nodes belong") +
+               " neither to a job with a queue nor to a DaemonSet or the node: " + some_of(who, nodes_shown) +
+               "; what they use is counted, and nobody makes them go for a workload",
+           "workloads of the flavor and daemons",
+           "Keep others off these nodes by a taint that the flavor tolerates, and have these scheduled elsewhere",
+           commands.kubectl("get pods --all-namespaces --output=wide --field-selector=" + as_word("spec.nodeName=" + node))});
+}
+
 /// The command that gives nodes a label; its value is for people to say, but for the name of the host.
 std::string label_command(const std::vector<std::string>& nodes, const std::string& level, const Commands& commands) {
   std::string out;
@@ -41,6 +63,20 @@ std::string label_command(const std::vector<std::string>& nodes, const std::stri
 }
 
 }  // namespace
+
+void note_stranger(const Json& pod, TopologiesFacts& out) {
+  const Json& meta = m::member(pod, "metadata");
+  const std::string node(m::text(m::member(pod, "spec"), "nodeName"));
+  const auto phase = m::text(m::member(pod, "status"), "phase");
+  if (node.empty() || phase == "Succeeded" || phase == "Failed") return;
+  if (!m::text(m::member(meta, "labels"), "kueue.x-k8s.io/podset").empty()) return;
+  const Json& owners = m::member(meta, "ownerReferences");
+  const bool daemon = owners.is_array() && std::any_of(owners.begin(), owners.end(), [](const Json& owner) {
+                        const auto kind = m::text(owner, "kind");
+                        return kind == "DaemonSet" || kind == "Node";
+                      });
+  if (!daemon) out.strangers.push_back({std::string(m::text(meta, "namespace")), std::string(m::text(meta, "name")), node});
+}
 
 Outcome judge_topologies(const TopologiesFacts& facts, const Commands& commands) {
   if (facts.flavors.empty()) return skipped("no ResourceFlavor names a Topology");
@@ -89,10 +125,12 @@ Outcome judge_topologies(const TopologiesFacts& facts, const Commands& commands)
                level == hostname ? "Give it to them" : "Give it to them, with the " + level + " of each in place of VALUE",
                label_command(some, level, commands)});
     }
+    judge_strangers(facts, flavor, commands, out);
     good += whole ? 1U : 0U;
   }
   out.summary = std::to_string(good) + " of " + counted(facts.flavors.size(), "flavor with a topology", "flavors with a topology") +
-                " complete, " + counted(facts.nodes.size(), "node", "nodes") + " looked at" + (facts.complete ? "" : "; there are more");
+                " complete, " + counted(facts.nodes.size(), "node", "nodes") + " looked at" + (facts.complete ? "" : "; there are more") +
+                (facts.pods_unknown.empty() ? "" : "; not all pods were looked at: " + facts.pods_unknown);
   return out;
 }
 
@@ -124,6 +162,16 @@ Outcome examine_topologies(Context& context) {
   for (const auto& one : nodes->items) {
     const Json& meta = m::member(one, "metadata");
     facts.nodes.push_back({std::string(m::text(meta, "name")), labels_in(m::member(meta, "labels"))});
+  }
+  // What has ended is left out by the server; so is what no node has.
+  const auto pods =
+      list(*context.cluster, "/api/v1/pods", "fieldSelector=spec.nodeName%21%3D%2Cstatus.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed",
+           context.options.objects_max);
+  if (!pods) {
+    facts.pods_unknown = pods.error().message;
+  } else {
+    if (!pods->complete) facts.pods_unknown = "there are more than " + std::to_string(context.options.objects_max);
+    for (const auto& pod : pods->items) note_stranger(pod, facts);
   }
   return judge_topologies(facts, context.commands);
 }

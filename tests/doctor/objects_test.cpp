@@ -119,5 +119,31 @@ TEST(Topologies, LabelsThatNodesLack) {
             std::string::npos);
 }
 
+// TAS-133
+TEST(Topologies, PodsOfOthersOnTheirNodes) {
+  TopologiesFacts facts;
+  facts.levels["t"] = {"rack"};
+  facts.flavors = {{"f", "t", {{"pool", "a"}}}};
+  facts.nodes = {node("n1", {{"pool", "a"}, {"rack", "r"}}), node("n2", {{"pool", "b"}, {"rack", "r"}})};
+  const auto pod = [&](const std::string& name, const std::string& on, Json meta = Json::object(), const char* phase = "Running") {
+    meta["namespace"] = "team";
+    meta["name"] = name;
+    note_stranger({{"metadata", std::move(meta)}, {"spec", {{"nodeName", on}}}, {"status", {{"phase", phase}}}}, facts);
+  };
+  pod("ours", "n1", {{"labels", {{"kueue.x-k8s.io/podset", "main"}}}});
+  pod("daemon", "n1", {{"ownerReferences", Json::array({{{"kind", "DaemonSet"}, {"controller", true}}})}});
+  pod("static", "n1", {{"ownerReferences", Json::array({{{"kind", "Node"}, {"controller", true}}})}});
+  pod("done", "n1", Json::object(), "Succeeded");
+  pod("waits", "");
+  pod("elsewhere", "n2", {{"ownerReferences", "forged"}});
+  EXPECT_TRUE(judge_topologies(facts, {}).findings.empty());
+  pod("web", "n1", {{"ownerReferences", Json::array({{{"kind", "ReplicaSet"}}})}});
+  const auto finding = finding_with(judge_topologies(facts, {}), Severity::warning, "1 pod on its nodes belongs neither");
+  EXPECT_NE(finding.found.find("team/web on n1;"), std::string::npos) << finding.found;
+  EXPECT_EQ(finding.command, "kubectl get pods --all-namespaces --output=wide --field-selector=spec.nodeName=n1");
+  facts.pods_unknown = "no right";
+  EXPECT_NE(judge_topologies(facts, {}).summary.find("not all pods were looked at: no right"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hindsight::doctor

@@ -437,6 +437,13 @@ class DoctorTest(unittest.TestCase):
         self.heal("topologies", "label rack of Topology t", change=lambda line: line.replace("VALUE", "r1"))
         self.heal("topologies", "label kubernetes.io/hostname of Topology t")
         self.assertEqual(self.examine("--only", "topologies")[1]["findings"], [])
+        # TAS-133: nobody but workloads of the flavor and daemons is meant to be there.
+        self.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "default"}, "spec": {"nodeName": "n0", "containers": [{"name": "c", "image": "i"}]}})
+        document = self.examine("--only", "topologies")[1]
+        self.assertEqual([f["severity"] for f in self.findings(document, "topologies", "default/web on n0")], ["warning"], document)
+        self.assertIn("web", self.shell(self.command(document, "topologies", "default/web on n0")))
+        self.kubectl("delete", "pod", "web", "--force")
+        self.assertEqual(self.examine("--only", "topologies")[1]["findings"], [])
         self.kubectl("delete", "resourceflavor,topology.kueue.x-k8s.io", "--all")
 
     # ---- the log and the process, on the machine
