@@ -64,7 +64,8 @@ struct Full {
     }
     const FlavorConfig* flavors[] = {&flavor};
     room = std::make_unique<topology::TopologyRoom>(
-        flavors, std::map<Symbol, std::vector<std::string>, ByText>{{hall, {"block", "rack", "kubernetes.io/hostname"}}}, nodes);
+        flavors, std::map<Symbol, std::vector<std::string>, ByText>{{hall, {"block", "rack", "kubernetes.io/hostname"}}}, nodes,
+        topology::TopologyRoom::Rules{});
     for (std::size_t i = 0; i < 700; ++i) {
       Reservation r;
       r.workload = gang(2, 0, {});
