@@ -19,7 +19,7 @@ Comments right above a block say otherwise:
 
 Issue 21, section 4: every command block runs in the suite.
 """
-import os, re, shlex, sys, unittest
+import json, os, re, shlex, subprocess, sys, unittest
 
 import yaml
 
@@ -273,6 +273,13 @@ class Here(unittest.TestCase):
         # Nobody's cluster is touched by a block that was not marked.
         with Folder(HINDSIGHT, {"kubectl": "#!/bin/sh\necho 'this block needs a cluster: <!-- on a cluster --> or <!-- run by ... -->'\nexit 1\n"}) as folder:
             play(self, path, folder, runs_here)
+
+
+class Changes(unittest.TestCase):
+    def test_the_newest_release_names_the_rules_and_the_schema_of_this_build(self):
+        newest = re.split(r"^## ", open(os.path.join(ROOT, "CHANGELOG.md"), encoding="utf-8").read(), flags=re.MULTILINE)[1]
+        version = json.loads(subprocess.run([HINDSIGHT, "version", "-o", "json"], stdout=subprocess.PIPE, text=True, check=True).stdout)
+        self.assertIn(f"**Logs.** Records of schema {version['schema']}; decisions by rules {version['rules']}.", newest)
 
 
 def add_pages():
