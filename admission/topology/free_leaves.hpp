@@ -136,6 +136,7 @@ class FreeLeaves {
   void note_read(Kept& kept);
 
   [[nodiscard]] LeafRules rules(const LeafFilter& workers, const LeafFilter& leader, std::span<const std::uint8_t> absent) const {
+    if (hosts_) hosts_->settle();
     return {workers.excluded,       leader.excluded,      workers.scores, absent, hosts_ ? &*hosts_ : nullptr,
             workers.excluded_hosts, leader.excluded_hosts};
   }

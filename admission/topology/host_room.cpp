@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "admission/topology/domain_list.hpp"
 
@@ -14,7 +15,11 @@ bool is_set(std::span<const std::uint8_t> flags, DomainIndex host) { return !fla
 }  // namespace
 
 HostRoom::HostRoom(std::vector<DomainIndex> first_host, Capacity offer)
-    : first_host_(std::move(first_host)), offer_(std::move(offer)), free_(offer_), groups_(first_host_.size() - 1) {}
+    : first_host_(std::move(first_host)),
+      offer_(std::move(offer)),
+      free_(offer_),
+      is_stale_(first_host_.size() - 1),
+      groups_(first_host_.size() - 1) {}
 
 // ---- how many find room -------------------------------------------------------------------------------------------------------------
 
@@ -26,6 +31,7 @@ std::int32_t HostRoom::fits(DomainIndex host, const PodRequest& request) const {
 }
 
 std::int32_t HostRoom::pods_on(DomainIndex leaf, const PodRequest& request, std::span<const std::uint8_t> excluded) const {
+  settle();
   const auto [first, last] = hosts(leaf);
   std::int32_t out = 0;
   for (DomainIndex h = first; h < last; ++h)
@@ -35,6 +41,7 @@ std::int32_t HostRoom::pods_on(DomainIndex leaf, const PodRequest& request, std:
 
 std::int32_t HostRoom::pods_beside(DomainIndex leaf, const PodRequest& request, std::span<const std::uint8_t> excluded,
                                    const PodRequest& leader, std::span<const std::uint8_t> excluded_for_leader) const {
+  settle();
   const auto [first, last] = hosts(leaf);
   constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
   std::int64_t all = 0, least = nowhere;
@@ -53,6 +60,7 @@ std::int32_t HostRoom::pods_beside(DomainIndex leaf, const PodRequest& request, 
 }
 
 std::size_t HostRoom::lack(DomainIndex leaf, const PodRequest& request, std::span<const std::uint8_t> excluded) const {
+  settle();
   const auto [first, last] = hosts(leaf);
   std::size_t position = 0, of_first = 0;
   bool known = false;
@@ -101,24 +109,38 @@ void HostRoom::take(DomainIndex leaf, const PodRequest& request, std::span<const
   } else if (at->pods += pods; at->pods == 0) {
     groups.erase(at);
   }
-  spread(leaf);
+  touch(leaf);
 }
 
 void HostRoom::change(const Symbol& resource, DomainIndex leaf, DomainIndex host, Amount amount) {
   offer_.change(resource, host, amount);
-  spread(leaf);
+  touch(leaf);
 }
 
-void HostRoom::spread(DomainIndex leaf) {
+void HostRoom::touch(DomainIndex leaf) {
+  if (std::exchange(is_stale_[leaf], std::uint8_t{1}) == 0) stale_.push_back(leaf);
+}
+
+void HostRoom::settle() const {
+  if (stale_.empty()) return;
+  for (const DomainIndex leaf : stale_) {
+    spread(leaf);
+    is_stale_[leaf] = 0;
+  }
+  stale_.clear();
+}
+
+void HostRoom::spread(DomainIndex leaf) const {
   const auto [first, last] = hosts(leaf);
   for (const Symbol& resource : offer_.resources())
     for (DomainIndex h = first; h < last; ++h) free_.set(resource, h, offer_.at(resource, h));
+  if (groups_[leaf].size() * (last - first) > work_max) return;
   for (const Group& group : groups_[leaf])
     if (group.pods > 0) put(leaf, group);
 }
 
 /// One after another on the host with the most room for them, of several the first; those who find none stand on the first host.
-void HostRoom::put(DomainIndex leaf, const Group& group) {
+void HostRoom::put(DomainIndex leaf, const Group& group) const {
   const auto [first, last] = hosts(leaf);
   std::vector<std::int32_t> room(last - first);
   std::int64_t all = 0;

@@ -18,9 +18,14 @@ using PodRequest = std::vector<std::pair<Symbol, Amount>>;
 ///
 /// An assignment names racks, and kube-scheduler chooses the hosts; so where the pods of a rack stand is worked out: as its default profile
 /// would have it, each on the host with the most room for pods like it. That depends on who stands in the rack and not on who came first,
-/// so that what is taken and given back leaves no trace, and a replay comes to the same.
+/// so that what is taken and given back leaves no trace, and a replay comes to the same. Tenants choose what pods ask for: of a rack with
+/// more kinds of pods than `work_max` allows it is not worked out, and the hosts count as if nobody stood there, beside the sum of the
+/// rack.
 class HostRoom {
  public:
+  /// Kinds of pods on a leaf, times its hosts. So much is worked out in about a millisecond.
+  static constexpr std::size_t work_max = 65'536;
+
   /// `first_host`: of each leaf, and one more: how many there are. `offer`: what each host has, for pods that are placed here.
   HostRoom(std::vector<DomainIndex> first_host, Capacity offer);
 
@@ -42,7 +47,12 @@ class HostRoom {
   void change(const Symbol& resource, DomainIndex leaf, DomainIndex host, Amount amount);
 
   /// Of hosts, as worked out; less than 0 where more stand on the leaf than its hosts have room for.
-  [[nodiscard]] const Capacity& free() const { return free_; }
+  [[nodiscard]] const Capacity& free() const {
+    settle();
+    return free_;
+  }
+  /// Works out what has changed since, so that several threads may ask at the same time.
+  void settle() const;
 
  private:
   /// Pods that are alike as far as hosts go.
@@ -54,12 +64,16 @@ class HostRoom {
   [[nodiscard]] static bool before(const Group& a, const Group& b);
   /// How many find room on the host.
   [[nodiscard]] std::int32_t fits(DomainIndex host, const PodRequest& request) const;
-  void spread(DomainIndex leaf);
-  void put(DomainIndex leaf, const Group& group);
+  void touch(DomainIndex leaf);
+  void spread(DomainIndex leaf) const;
+  void put(DomainIndex leaf, const Group& group) const;
 
   std::vector<DomainIndex> first_host_;
-  Capacity offer_, free_;
-  std::vector<std::vector<Group>> groups_;  ///< By leaf, in the order in which they choose.
+  Capacity offer_;
+  mutable Capacity free_;  ///< But for `stale_`.
+  mutable std::vector<DomainIndex> stale_;
+  mutable std::vector<std::uint8_t> is_stale_;  ///< By leaf.
+  std::vector<std::vector<Group>> groups_;      ///< By leaf, in the order in which they choose.
 };
 
 }  // namespace hindsight::admission::topology

@@ -97,6 +97,21 @@ TEST(HostRoom, AHostThatChangesMovesThePods) {
   EXPECT_EQ(free_cores(room), (std::vector<Amount>{2, 2}));
 }
 
+// Whatever tenants ask for, working it out has a bound; a pod that no host holds finds no room all the same.
+TEST(HostRoom, OfTooManyKindsOfPodsItIsNotWorkedOut) {
+  constexpr Amount kinds = 100;
+  HostRoom room = racks_of({std::vector<Amount>(HostRoom::work_max / kinds, 1'000)}, 1'000);
+  for (Amount n = 1; n <= kinds; ++n) room.take(0, pod(n), {}, 1);
+  EXPECT_LT(room.free().at(cpu, 0), 1'000);
+  const auto crowded = room.pods_on(0, pod(1'000), {});
+  room.take(0, pod(kinds + 1), {}, 1);
+  EXPECT_EQ(room.free().at(cpu, 0), 1'000);
+  EXPECT_EQ(room.pods_on(0, pod(1'000), {}), crowded + static_cast<std::int32_t>(kinds)) << "as if nobody stood there";
+  EXPECT_EQ(room.pods_on(0, pod(1'001), {}), 0);
+  room.take(0, pod(kinds + 1), {}, -1);
+  EXPECT_EQ(room.pods_on(0, pod(1'000), {}), crowded);
+}
+
 struct Crowd {
   PodRequest request;
   std::vector<std::uint8_t> excluded;
