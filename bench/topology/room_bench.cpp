@@ -74,6 +74,41 @@ void node_changes(benchmark::State& state) {
   }
 }
 
+/// Racks are the lowest level, ten kinds of pods stand in each: a gang of four finds its rack, is charged and goes again. Racks as sums, or
+/// their hosts one by one (TAS-65).
+template <bool count_hosts>
+void gang_on_racks(benchmark::State& state) {
+  Hall hall(static_cast<std::size_t>(state.range(0)));
+  hall.topologies[hall.flavor.topology] = {"block", "rack"};
+  TopologyRoom room(hall.flavors, hall.topologies, hall.nodes, {.count_hosts = count_hosts});
+  const auto filter = room.filter(0, {});
+  const auto pod = [](Amount cores) {
+    return topology::PodRequest{{Symbol("cpu"), cores * 1'000}, {Symbol("nvidia.com/gpu"), 1}, {Symbol("pods"), 1}};
+  };
+  topology::Holding standing;
+  for (Amount kind = 0; kind < 10; ++kind) {
+    standing.requests.push_back({pod(kind + 1), filter});
+    for (topology::DomainIndex rack = 0; rack < room.flavor(0).tree.leaves(); ++rack)
+      room.add_use(standing, {0, rack, static_cast<std::int32_t>(1 + rack % 4), static_cast<std::uint32_t>(kind)});
+  }
+  TopologyRoom::take(room.free(), standing);
+  TopologyRequest request;
+  request.required = "rack";
+  const auto rules = topology::rules_for(request, room.flavor(0).tree.levels(), false, {});
+  const topology::Gang gang{4, pod(4), {}};
+  while (state.KeepRunning()) {
+    const auto placed = room.place(room.free(), 0, *rules, gang, filter, filter, topology::Explain::no);
+    if (!placed) return state.SkipWithError("no placement");
+    topology::Holding holding;
+    holding.requests.push_back({gang.request, filter});
+    for (const auto& [rack, n] : placed->pods) room.add_use(holding, {0, rack, n, 0});
+    TopologyRoom::take(room.free(), holding);
+    TopologyRoom::take(room.free(), holding, -1);
+  }
+}
+
+BENCHMARK(gang_on_racks<false>)->Name("gang_on_racks/as_sums")->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(gang_on_racks<true>)->Name("gang_on_racks/hosts_counted")->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMicrosecond);
 BENCHMARK(made_anew)->Arg(1'000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
 BENCHMARK(node_changes<false>)->Name("usage_of_a_node_changes")->Arg(1'000)->Arg(100'000);
 BENCHMARK(node_changes<true>)->Name("node_comes_and_goes")->Arg(10'000)->Arg(100'000);
