@@ -127,6 +127,12 @@ TEST_F(HostRoomCycleTest, PodSetsOfOneWorkloadSeeEachOther) {
   EXPECT_EQ(tried(j),
             "TopologyPlacementFailed: couldn't assign flavors to pod set second: topology \"T\" doesn't allow to fit any of 1 pod(s). "
             "Total nodes: 1; excluded: resource \"cpu\": 1");
+  Work turned("turned", "q");  // as docs/topologies.md advises
+  turned.pods("first", 1, {{"cpu", cores(3)}});
+  ask(turned, required("rack"));
+  turned.pods("second", 2, {{"cpu", cores(2)}});
+  ask(turned, required("rack"));
+  EXPECT_EQ(tried(turned), "b/r1:1; b/r1:2");
   Work k("k", "q");
   k.pods("first", 2, {{"cpu", cores(2)}});
   ask(k, required("rack"));
