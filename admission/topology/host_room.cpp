@@ -12,6 +12,32 @@ namespace {
 
 bool is_set(std::span<const std::uint8_t> flags, DomainIndex host) { return !flags.empty() && flags[host] != 0; }
 
+/// What a pod asks for, looked up once for many hosts.
+class Asked {
+ public:
+  Asked(const Capacity& free, const PodRequest& request) {
+    for (const auto& [resource, amount] : request)
+      if (amount != 0) needs_.emplace_back(free.column(resource), amount);
+  }
+
+  /// How many find room on the host.
+  [[nodiscard]] std::int32_t fits(DomainIndex host) const {
+    Amount out = unlimited_pods;
+    for (const auto& [column, amount] : needs_) {
+      const Amount has = column == nullptr ? 0 : column[host];
+      if (has < amount) return 0;
+      if (amount != 1)
+        out = std::min(out, has / amount);
+      else
+        out = std::min(out, has);
+    }
+    return static_cast<std::int32_t>(out);
+  }
+
+ private:
+  std::vector<std::pair<const Amount*, Amount>> needs_;  ///< Null: no host has any of it.
+};
+
 }  // namespace
 
 HostRoom::HostRoom(std::vector<DomainIndex> first_host, Capacity offer)
@@ -23,19 +49,13 @@ HostRoom::HostRoom(std::vector<DomainIndex> first_host, Capacity offer)
 
 // ---- how many find room -------------------------------------------------------------------------------------------------------------
 
-std::int32_t HostRoom::fits(DomainIndex host, const PodRequest& request) const {
-  Amount out = unlimited_pods;
-  for (const auto& [resource, amount] : request)
-    if (amount != 0) out = std::min(out, free_.at(resource, host) / amount);
-  return static_cast<std::int32_t>(std::max<Amount>(out, 0));
-}
-
 std::int32_t HostRoom::pods_on(DomainIndex leaf, const PodRequest& request, std::span<const std::uint8_t> excluded) const {
   settle();
   const auto [first, last] = hosts(leaf);
+  const Asked asked(free_, request);
   std::int32_t out = 0;
   for (DomainIndex h = first; h < last; ++h)
-    if (!is_set(excluded, h)) out = sum_of_pods(out, fits(h, request));
+    if (!is_set(excluded, h)) out = sum_of_pods(out, asked.fits(h));
   return out;
 }
 
@@ -45,10 +65,11 @@ std::int32_t HostRoom::pods_beside(DomainIndex leaf, const PodRequest& request, 
   const auto [first, last] = hosts(leaf);
   constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
   std::int64_t all = 0, least = nowhere;
+  const Asked asked(free_, request), asked_by_leader(free_, leader);
   for (DomainIndex h = first; h < last; ++h) {
-    const std::int32_t workers = is_set(excluded, h) ? 0 : fits(h, request);
+    const std::int32_t workers = is_set(excluded, h) ? 0 : asked.fits(h);
     all += workers;
-    if (is_set(excluded_for_leader, h) || fits(h, leader) == 0) continue;
+    if (is_set(excluded_for_leader, h) || asked_by_leader.fits(h) == 0) continue;
     Amount beside = workers;
     for (const auto& [resource, amount] : request) {
       const auto taken = std::find_if(leader.begin(), leader.end(), [&r = resource](const auto& l) { return l.first == r; });
@@ -144,9 +165,10 @@ void HostRoom::put(DomainIndex leaf, const Group& group) const {
   const auto [first, last] = hosts(leaf);
   std::vector<std::int32_t> room(last - first);
   std::int64_t all = 0;
+  const Asked asked(free_, group.request);
   for (DomainIndex h = first; h < last; ++h) {
     if (is_set(group.excluded, h - first)) continue;
-    room[h - first] = fits(h, group.request);
+    room[h - first] = asked.fits(h);
     all += room[h - first];
   }
   // What is left on each host in the end: the lowest level such that what is above it suffices for no more than all of them.

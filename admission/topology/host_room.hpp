@@ -23,7 +23,7 @@ using PodRequest = std::vector<std::pair<Symbol, Amount>>;
 /// rack.
 class HostRoom {
  public:
-  /// Kinds of pods on a leaf, times its hosts. So much is worked out in about a millisecond.
+  /// Kinds of pods on a leaf, times its hosts. So much is worked out in 0.6 to 2 ms (bench/RESULTS.md).
   static constexpr std::size_t work_max = 65'536;
 
   /// `first_host`: of each leaf, and one more: how many there are. `offer`: what each host has, for pods that are placed here.
@@ -62,8 +62,6 @@ class HostRoom {
     std::int32_t pods = 0;
   };
   [[nodiscard]] static bool before(const Group& a, const Group& b);
-  /// How many find room on the host.
-  [[nodiscard]] std::int32_t fits(DomainIndex host, const PodRequest& request) const;
   void touch(DomainIndex leaf);
   void spread(DomainIndex leaf) const;
   void put(DomainIndex leaf, const Group& group) const;
